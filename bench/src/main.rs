@@ -1,0 +1,3 @@
+//! Benchmarks of Modberth.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Cases as data, run against modules, SDKs and hosts of Modberth.

@@ -1,0 +1,3 @@
+//! The echo example module in Rust.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The Modberth host as a library: one invocation from request to outcome.

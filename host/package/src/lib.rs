@@ -1,0 +1,1 @@
+//! Module packages of Modberth: manifest, parameter schemas, archives, digests.

@@ -1,0 +1,1 @@
+//! Launching and stopping module processes for Modberth.

@@ -1,0 +1,1 @@
+//! The C SDK built against the system cJSON, for tests and fuzzers.

@@ -1,0 +1,1 @@
+//! Write Modberth modules in Rust.

@@ -1,0 +1,3 @@
+//! A module of the Rust SDK whose handlers go wrong on demand, for tests.
+
+fn main() {}

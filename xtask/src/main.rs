@@ -1,0 +1,3 @@
+//! The front door of the workspace.
+
+fn main() {}
