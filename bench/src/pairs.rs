@@ -1,0 +1,120 @@
+//! Two things measured against each other: interleaved, in random order, so that a drift of the machine hits both alike.
+
+use std::time::Duration;
+
+/// The medians of both sides, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pairs {
+    /// How many times each side ran.
+    pub(crate) runs: usize,
+    /// Median of the baseline, in microseconds.
+    pub(crate) base: f64,
+    /// Median of the subject, in microseconds.
+    pub(crate) subject: f64,
+}
+
+impl Pairs {
+    /// How many times faster the subject is than the baseline.
+    pub(crate) fn speedup(&self) -> f64 {
+        self.base / self.subject
+    }
+
+    /// What the subject adds to the baseline, as a share of the baseline.
+    pub(crate) fn added(&self) -> f64 {
+        (self.subject - self.base) / self.base
+    }
+}
+
+/// Runs both sides `runs` times each. Which of the two goes first is drawn anew for every pair; three pairs before that warm up
+/// caches and are thrown away. Each call measures itself and returns the time it took.
+///
+/// # Errors
+///
+/// The first error of either side.
+pub(crate) fn measure<E>(
+    runs: usize,
+    mut base: impl FnMut() -> Result<Duration, E>,
+    mut subject: impl FnMut() -> Result<Duration, E>,
+) -> Result<Pairs, E> {
+    let mut order = Coin::new();
+    for _ in 0..3 {
+        base()?;
+        subject()?;
+    }
+    let (mut bases, mut subjects) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+    for _ in 0..runs {
+        if order.flip() {
+            bases.push(base()?);
+            subjects.push(subject()?);
+        } else {
+            subjects.push(subject()?);
+            bases.push(base()?);
+        }
+    }
+    Ok(Pairs { runs, base: median(&mut bases), subject: median(&mut subjects) })
+}
+
+/// The median in microseconds; of an even number of values the mean of the middle two.
+fn median(values: &mut [Duration]) -> f64 {
+    values.sort_unstable();
+    let micros = |index: usize| values[index].as_secs_f64() * 1e6;
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => micros(n / 2),
+        n => (micros(n / 2 - 1) + micros(n / 2)) / 2.0,
+    }
+}
+
+/// A fair coin: SplitMix64 over a seed from the system.
+struct Coin(u64);
+
+impl Coin {
+    fn new() -> Self {
+        Coin(getrandom::u64().unwrap_or(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn flip(&mut self) -> bool {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn each_side_runs_as_often_as_asked_besides_the_warm_up() {
+        let (a, b) = (Cell::new(0), Cell::new(0));
+        let count = |cell: &Cell<usize>, micros| {
+            cell.set(cell.get() + 1);
+            Ok::<_, ()>(Duration::from_micros(micros))
+        };
+        let pairs = measure(10, || count(&a, 100), || count(&b, 145)).unwrap();
+        assert_eq!((a.get(), b.get()), (13, 13));
+        assert!((pairs.added() - 0.45).abs() < 1e-9);
+        assert!((pairs.speedup() - 100.0 / 145.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_median_of_an_even_count_is_the_mean_of_the_middle() {
+        let mut values = [4, 1, 3, 2].map(Duration::from_micros);
+        assert!((median(&mut values) - 2.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_error_ends_the_measurement() {
+        assert_eq!(measure(5, || Err("gone"), || Ok(Duration::ZERO)).unwrap_err(), "gone");
+    }
+
+    #[test]
+    fn the_coin_falls_on_both_sides() {
+        let mut coin = Coin::new();
+        let heads = (0..1000).filter(|_| coin.flip()).count();
+        assert!((300..700).contains(&heads), "{heads}");
+    }
+}

@@ -1,0 +1,166 @@
+//! One measured claim: the form that `cargo xtask bench --json` prints, one object a line.
+
+use serde::Serialize;
+
+/// Which side of the bar is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Want {
+    /// The ratio must reach the bar.
+    AtLeast,
+    /// The ratio must not pass the bar.
+    AtMost,
+}
+
+/// One row. Fields that a row does not have are left out of the JSON.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    /// `bench/case`, such as `strict-json/nested-64k`.
+    pub(crate) name: String,
+    /// What the bar judges. With a baseline: the quotient of the medians that the bench documents. Without: value / bar.
+    pub(crate) ratio: f64,
+    /// The bar of the ratio, or of the value where there is no baseline; absent for rows that only inform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bar: Option<f64>,
+    /// Which side of the bar is good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) want: Option<Want>,
+    /// Whether the bar is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) met: Option<bool>,
+    /// What the subject is compared with, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
+    /// The baseline's command or call, exactly as it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base_command: Option<String>,
+    /// The subject's command or call, exactly as it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
+    /// How many times each side ran.
+    pub(crate) runs: usize,
+    /// Median of the baseline, in `unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base_median: Option<f64>,
+    /// Median of the subject, in `unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) median: Option<f64>,
+    /// The measured value of a row without a baseline, in `unit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<f64>,
+    /// Unit of the medians or the value.
+    pub(crate) unit: &'static str,
+}
+
+impl Row {
+    /// A row that compares two interleaved series. `ratio` is computed by the caller, because benches differ in what they divide.
+    pub(crate) fn compared(
+        name: impl Into<String>,
+        ratio: f64,
+        runs: usize,
+        base: f64,
+        subject: f64,
+    ) -> Self {
+        Row {
+            name: name.into(),
+            ratio: round(ratio),
+            bar: None,
+            want: None,
+            met: None,
+            base: None,
+            base_command: None,
+            command: None,
+            runs,
+            base_median: Some(round(base)),
+            median: Some(round(subject)),
+            value: None,
+            unit: "us",
+        }
+    }
+
+    /// A row without a baseline: `ratio` is value / bar, and the value must not pass the bar.
+    pub(crate) fn plain(
+        name: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        bar: f64,
+        runs: usize,
+    ) -> Self {
+        Row {
+            name: name.into(),
+            ratio: round(value / bar),
+            bar: Some(bar),
+            want: Some(Want::AtMost),
+            met: Some(value <= bar),
+            base: None,
+            base_command: None,
+            command: None,
+            runs,
+            base_median: None,
+            median: None,
+            value: Some(round(value)),
+            unit,
+        }
+    }
+
+    /// Names the two sides.
+    pub(crate) fn sides(
+        mut self,
+        base: impl Into<String>,
+        base_command: impl Into<String>,
+        command: impl Into<String>,
+    ) -> Self {
+        self.base = Some(base.into());
+        self.base_command = Some(base_command.into());
+        self.command = Some(command.into());
+        self
+    }
+
+    /// Sets the bar of the ratio and judges it. The rounded ratio is judged, so the printed row agrees with its verdict.
+    pub(crate) fn bar(mut self, want: Want, bar: f64) -> Self {
+        self.met = Some(match want {
+            Want::AtLeast => self.ratio >= bar,
+            Want::AtMost => self.ratio <= bar,
+        });
+        self.want = Some(want);
+        self.bar = Some(bar);
+        self
+    }
+}
+
+/// Three decimals are more than a run can tell apart.
+fn round(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_with_a_baseline_has_the_documented_fields() {
+        let row = Row::compared("strict-json/nested-64k", 7.1, 100, 710.0, 100.0)
+            .sides("serde_json Value", "serde_json::from_slice::<Value>", "check")
+            .bar(Want::AtLeast, 5.0);
+        let json: serde_json::Value = serde_json::to_value(&row).unwrap();
+        for field in ["name", "ratio", "base", "base_command", "runs", "base_median", "median"] {
+            assert!(json.get(field).is_some(), "{field}");
+        }
+        assert_eq!(json["met"], true);
+        assert!(json.get("value").is_none());
+    }
+
+    #[test]
+    fn a_row_without_a_baseline_is_value_over_bar() {
+        let row = Row::plain("scratch", 32.0, "KiB", 64.0, 1);
+        assert_eq!((row.ratio, row.met), (0.5, Some(true)));
+        let json: serde_json::Value = serde_json::to_value(&row).unwrap();
+        assert!(json.get("base").is_none() && json["value"] == 32.0 && json["bar"] == 64.0);
+    }
+
+    #[test]
+    fn a_bar_that_is_passed_is_not_met() {
+        assert_eq!(Row::compared("a", 0.46, 1, 1.0, 1.0).bar(Want::AtMost, 0.45).met, Some(false));
+        assert_eq!(Row::compared("a", 4.9, 1, 1.0, 1.0).bar(Want::AtLeast, 5.0).met, Some(false));
+    }
+}
