@@ -1,1 +1,11 @@
 //! Cases as data, run against modules, SDKs and hosts of Modberth.
+//!
+//! What stands here so far are the parts every run of a process module needs:
+//!
+//! * [`subject`] starts one module, feeds it exact bytes in exact pieces and observes what it does.
+//! * [`message`] builds the two frames of a protocol 1 request, right ones and deliberately wrong ones.
+//! * [`compare`] compares JSON documents, numbers as numbers.
+
+pub mod compare;
+pub mod message;
+pub mod subject;
