@@ -1,1 +1,14 @@
-//! Frames, strict JSON, limits, messages and protocol state machines of Modberth, without I/O.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod code;
+mod code_table;
+pub mod frame;
+pub mod ident;
+pub mod json;
+pub mod limits;
+pub mod process;
+mod violation;
+
+pub use code::{Code, UnknownCode};
+pub use violation::{Blame, Place, Violation};

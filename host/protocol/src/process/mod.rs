@@ -1,0 +1,1 @@
+//! Process protocol 1.
