@@ -1,0 +1,120 @@
+"""A module: actions by name, each with one handler."""
+
+from ._batch import Batch, Target
+from ._codes import PROCESS_ACTIONS
+from ._errors import RegistrationError, TargetError
+from ._process import serve
+from ._text import is_identifier
+from ._trace import write_trace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn, TypeVar, overload
+
+    _P = TypeVar("_P")
+    _Each = TypeVar("_Each", bound="Callable[[Target, dict[str, Any]], object]")
+    _Batch = TypeVar("_Batch", bound="Callable[[Batch], object]")
+
+#: The error of a target whose handler failed with anything but a TargetError.
+_INTERNAL = ("internal", "The module failed on this target.")
+
+
+class Module:
+    """The actions of a module.
+
+        module = Module()
+
+        @module.each("echo")
+        def echo(target: Target, parameters: dict[str, object]) -> dict[str, object]:
+            return {"message": parameters["message"], "index": target.index}
+
+        module.run()
+
+    An action has one handler, of one of two forms: `each` for one target at a time, `batch` for all.
+    """
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, Callable[[Batch], object]] = {}
+
+    if TYPE_CHECKING:
+
+        @overload
+        def each(self, action: str) -> "Callable[[_Each], _Each]": ...
+        @overload
+        def each(
+            self, action: str, *, params: "Callable[..., _P]"
+        ) -> "Callable[[Callable[[Target, _P], object]], Callable[[Target, _P], object]]": ...
+
+    def each(self, action: str, *, params: "Callable[..., Any] | None" = None) -> "Callable[[Any], Any]":
+        """Register a handler `(target, parameters) -> data` that is called once for each target.
+
+        What it returns is the target's data. Where it raises a TargetError, the target gets that error;
+        where it raises anything else, the target gets the error `internal`, the trace goes to standard
+        error, and the other targets go on (P1-SDK-07).
+
+        `params`, if given, makes the handler's second argument: it is called with the parameters as
+        keyword arguments, once for each target. A dataclass is one such callable; a parameter that it does
+        not take, or a missing one, is then an `internal` failure of every target.
+        """
+
+        def register(handler: "Callable[[Target, Any], object]") -> "Callable[[Target, Any], object]":
+            def run(batch: Batch) -> "list[dict[str, Any]]":
+                return [_run_one(handler, target, batch.parameters, params) for target in batch.targets]
+
+            self._register(action, handler, run)
+            return handler
+
+        return register
+
+    def batch(self, action: str) -> "Callable[[_Batch], _Batch]":
+        """Register a handler `(batch) -> results` that is called once with all targets (P1-SDK-03).
+
+        It returns a list with one result for each target, in any order, made by `target.data(value)` or
+        `target.error(code, message)`. Where it raises, the whole run fails.
+        """
+
+        def register(handler: "_Batch") -> "_Batch":
+            self._register(action, handler, handler)
+            return handler
+
+        return register
+
+    def respond(self, request: "dict[str, Any]") -> object:
+        """The results for one checked request; an unknown action gives every target an error (P1-SDK-10)."""
+        batch = Batch(request)
+        handler = self._handlers.get(batch.action)
+        if handler is None:
+            message = f'This module has no action "{batch.action}".'
+            return [target.error("unsupported_action", message) for target in batch.targets]
+        return handler(batch)
+
+    def run(self) -> "NoReturn":
+        """Do the one exchange of this process, and end it; for what that means see `serve`."""
+        serve(self.respond)
+
+    def _register(self, action: str, handler: object, run: "Callable[[Batch], object]") -> None:
+        if not isinstance(action, str) or not is_identifier(action):
+            raise RegistrationError(PROCESS_ACTIONS, f"the action name {action!r} is not an identifier")
+        if action in self._handlers:
+            raise RegistrationError(PROCESS_ACTIONS, f'the action "{action}" has a handler already')
+        if not callable(handler):
+            raise RegistrationError(PROCESS_ACTIONS, f'the handler of action "{action}" cannot be called')
+        self._handlers[action] = run
+
+
+def _run_one(
+    handler: "Callable[[Target, Any], object]",
+    target: Target,
+    parameters: "dict[str, Any]",
+    params: "Callable[..., Any] | None",
+) -> "dict[str, Any]":
+    try:
+        return target.data(handler(target, parameters if params is None else params(**parameters)))
+    except TargetError as error:
+        return target.error(error.code, error.message)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        write_trace(error)
+        return target.error(*_INTERNAL)

@@ -1,0 +1,40 @@
+"""Traces of failed handlers on standard error, bounded for one and for all of them."""
+
+import sys
+
+from ._limits import MAX_TRACE, MAX_TRACES
+
+_CUT = b"\n  ... cut ...\n"
+
+
+class _Room:
+    left = MAX_TRACES
+
+
+def write_trace(error: BaseException) -> None:
+    """Write the trace of `error`, without the frames of this SDK, as far as there is room.
+
+    The host ends an action that writes too much to standard error, so a batch of 64 failing targets must
+    not; the beginning and the end of a long trace are kept.
+    """
+    import traceback
+
+    # The first frame is the SDK's call of the handler.
+    inner = error.__traceback__ and error.__traceback__.tb_next
+    lines = traceback.format_exception(type(error), error, inner)
+    trace = "".join(lines).encode("utf-8", "backslashreplace")
+    if len(trace) > MAX_TRACE:
+        part = (MAX_TRACE - len(_CUT)) // 2
+        trace = trace[:part] + _CUT + trace[-part:]
+    if _Room.left <= 0 or sys.stderr is None:
+        return
+    _Room.left -= len(trace)
+    text = trace.decode("utf-8", "replace")
+    if _Room.left <= 0:
+        text += "The traces of further failures are left out.\n"
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        # Whoever closed standard error does not want to read it.
+        pass
