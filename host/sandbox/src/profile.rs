@@ -1,0 +1,123 @@
+//! What a module may see and use.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a module may see and use, and how long it may live at most.
+///
+/// A launcher applies the profile or says what it does not apply: see [`Confinement`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The whole environment of the module, in order. Nothing is inherited.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Paths of the machine that the module sees besides its package and what its interpreter needs.
+    pub binds: Vec<Bind>,
+    /// Socket families the module may connect with. Empty: no sockets.
+    pub socket_families: Vec<SocketFamily>,
+    /// Whether the module sees the machine's network. `false`: no network.
+    pub network: bool,
+    /// How much of the machine the module may use.
+    pub limits: Limits,
+    /// The module is killed this long after its launch by a process other than the host, so also when the host is
+    /// stopped (P1-HOST-25). `None`: it may live as long as its host. A host that ends takes the module with it in
+    /// either case.
+    pub backstop: Option<Duration>,
+}
+
+impl Profile {
+    /// The profile of one action: no network, no sockets, nothing bound, the default limits, and the environment
+    /// `PATH=/usr/bin LANG=C.UTF-8 TMPDIR=/tmp`. Its backstop is 12 seconds, that of protocol 1.
+    pub fn action() -> Self {
+        Self {
+            environment: [("PATH", "/usr/bin"), ("LANG", "C.UTF-8"), ("TMPDIR", "/tmp")]
+                .map(|(name, value)| (name.into(), value.into()))
+                .to_vec(),
+            binds: Vec::new(),
+            socket_families: Vec::new(),
+            network: false,
+            limits: Limits::default(),
+            backstop: Some(Duration::from_secs(12)),
+        }
+    }
+}
+
+/// A path of the machine that the module sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bind {
+    /// Where it is on the machine.
+    pub source: PathBuf,
+    /// Where the module sees it.
+    pub target: PathBuf,
+    /// Whether the module may write there.
+    pub writable: bool,
+}
+
+/// A socket family that a profile can open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SocketFamily {
+    /// AF_UNIX.
+    Unix,
+}
+
+/// How much of the machine a module may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Memory of the module and all it starts, in bytes. Default 128 MiB.
+    pub memory_bytes: u64,
+    /// Swap, in bytes. Default 0.
+    pub swap_bytes: u64,
+    /// Processes and threads at one time. Default 32.
+    pub tasks: u32,
+    /// Processor time per time, in percent of one processor. Default 100.
+    pub cpu_percent: u32,
+    /// Bytes the module can have in its scratch space. Default 8 MiB.
+    pub scratch_bytes: u64,
+    /// Files and folders the module can have in its scratch space. Default 1,024.
+    pub scratch_inodes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 128 << 20,
+            swap_bytes: 0,
+            tasks: 32,
+            cpu_percent: 100,
+            scratch_bytes: 8 << 20,
+            scratch_inodes: 1024,
+        }
+    }
+}
+
+/// What kept the module apart from the machine. Every [`crate::Process`] carries one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confinement {
+    /// Nothing: the module ran with the rights of the host.
+    None {
+        /// Why, in words for people.
+        why: String,
+    },
+}
+
+impl Confinement {
+    /// Whether the module was confined as its profile says.
+    pub fn is_confined(&self) -> bool {
+        match self {
+            Self::None { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Confinement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None { why } => write!(f, "NOT CONFINED: {why}"),
+        }
+    }
+}

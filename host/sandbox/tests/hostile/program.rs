@@ -1,0 +1,186 @@
+//! A program that behaves badly on purpose: `hostile NAME MARKER`. The tests of this crate launch it and look for
+//! MARKER in the process table afterwards. Every behaviour bounds itself, should nobody stop it.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+/// Longest life of anything this program starts, in seconds.
+const LIFE: u64 = 120;
+
+fn main() {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    match name.as_str() {
+        // Says what it sees of its surroundings.
+        "look" => look(),
+        // Ends only when its input does.
+        "wait" => {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        }
+        // Forks twice, begins a session, ignores every signal, closes its standard streams and lives on.
+        "daemon" => {
+            fork_then_exit();
+            daemon();
+        }
+        // The same, but keeps standard output open.
+        "hold-stdout" => {
+            if fork() == 0 {
+                detach();
+                live();
+            }
+        }
+        // Leaves a child that stopped itself.
+        "stopped-child" => {
+            if fork() == 0 {
+                detach();
+                // SAFETY: stops this process.
+                unsafe { libc::raise(libc::SIGSTOP) };
+                live();
+            }
+        }
+        // Ignores every signal and hangs.
+        "ignore" => {
+            ignore_signals();
+            live();
+        }
+        // Closes all three streams and lives on: end of output is not the end.
+        "close-and-live" => {
+            close_streams();
+            live();
+        }
+        // 32 daemons of which each keeps starting others for a while.
+        "storm" => storm(),
+        // A short-lived child, ended by itself soon after its parent.
+        "short-child" => {
+            if fork() == 0 {
+                close_streams();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        "abort" => std::process::abort(),
+        "kill-self" => {
+            // SAFETY: ends this process.
+            unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+        }
+        "segfault" => {
+            // SAFETY: it is meant to fail: nothing is mapped there.
+            unsafe { std::ptr::null_mut::<u8>().wrapping_add(8).write_volatile(1) };
+        }
+        "kill-parent" => {
+            // SAFETY: sends a signal.
+            let answer = unsafe { libc::kill(libc::getppid(), libc::SIGKILL) };
+            println!("{answer}");
+            daemon();
+        }
+        "burn" => {
+            let start = std::time::Instant::now();
+            while start.elapsed() < Duration::from_millis(60) {}
+        }
+        other => {
+            eprintln!("hostile: no behaviour {other:?}");
+            std::process::exit(64);
+        }
+    }
+}
+
+fn look() {
+    let mut out = std::io::stdout().lock();
+    let mut input = String::new();
+    let _ = std::io::stdin().read_to_string(&mut input);
+    let _ = writeln!(out, "stdin={input}");
+    let _ = writeln!(out, "cwd={}", std::env::current_dir().unwrap_or_default().display());
+    let _ = writeln!(out, "args={:?}", std::env::args().collect::<Vec<_>>());
+    for (name, value) in std::env::vars_os() {
+        let _ = writeln!(out, "env {}={}", name.display(), value.display());
+    }
+    let mut open: Vec<i32> = std::fs::read_dir("/proc/self/fd")
+        .map(|list| list.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+        .unwrap_or_default();
+    // Reading the folder opened one itself: only those that still are open count.
+    // SAFETY: asks about a number.
+    open.retain(|fd| unsafe { libc::fcntl(*fd, libc::F_GETFD) } != -1);
+    open.sort_unstable();
+    let _ = writeln!(out, "fds={open:?}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for line in status.lines().filter(|line| line.starts_with("Sig") || line.starts_with("Umask")) {
+        let _ = writeln!(out, "{}", line.replace('\t', ""));
+    }
+    // SAFETY: asks about this process.
+    let (pid, session, group) = unsafe { (libc::getpid(), libc::getsid(0), libc::getpgrp()) };
+    let _ = writeln!(out, "leader={}", pid == session && pid == group);
+    let mut cores = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: fills the structure.
+    unsafe { libc::getrlimit(libc::RLIMIT_CORE, &mut cores) };
+    let _ = writeln!(out, "cores={}", cores.rlim_max);
+}
+
+fn fork() -> libc::pid_t {
+    // SAFETY: this program has one thread.
+    unsafe { libc::fork() }
+}
+
+fn fork_then_exit() {
+    if fork() != 0 {
+        std::process::exit(0);
+    }
+}
+
+fn daemon() -> ! {
+    detach();
+    fork_then_exit();
+    detach();
+    close_streams();
+    live()
+}
+
+fn detach() {
+    // SAFETY: both calls only change this process.
+    unsafe { libc::setsid() };
+    ignore_signals();
+    // SAFETY: as above. The death signal of the parent is not wanted.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
+}
+
+fn ignore_signals() {
+    for signal in 1..=64 {
+        // SAFETY: sets a disposition.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+fn close_streams() {
+    for stream in 0..3 {
+        // SAFETY: nothing uses them afterwards.
+        unsafe { libc::close(stream) };
+    }
+}
+
+fn live() -> ! {
+    std::thread::sleep(Duration::from_secs(LIFE));
+    std::process::exit(0)
+}
+
+fn storm() -> ! {
+    close_streams();
+    for _ in 0..5 {
+        // 2^5 processes.
+        fork();
+        detach();
+    }
+    let start = std::time::Instant::now();
+    while start.elapsed() < Duration::from_secs(LIFE) {
+        // One child at a time each, dead soon: pids keep changing.
+        match fork() {
+            0 => {
+                detach();
+                std::thread::sleep(Duration::from_millis(2));
+                std::process::exit(0);
+            }
+            -1 => std::thread::sleep(Duration::from_millis(1)),
+            // SAFETY: waits for a child of this process.
+            child => unsafe {
+                libc::waitpid(child, std::ptr::null_mut(), 0);
+            },
+        }
+    }
+    std::process::exit(0)
+}
