@@ -1,0 +1,108 @@
+/* One action from the first byte of input to the last byte of output. */
+#include "internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+const char *mb_version(void)
+{
+    return MB_VERSION;
+}
+
+/* Either form of module: a table, or one callback. */
+typedef struct {
+    const mb_action *actions;
+    mb_serve_handler serve;
+} handlers;
+
+static bool read_request(mbi_request *request, mbi_buffer payloads[2], mbi_fault *fault)
+{
+    mbi_locale locale;
+    if (!mbi_read_frames(STDIN_FILENO, payloads, fault) || !mbi_locale_enter(&locale, fault)) {
+        return false;
+    }
+    const bool good = mbi_request_read(request, payloads, fault);
+    mbi_locale_leave(&locale);
+    return good;
+}
+
+static bool call(const handlers *handler, const mbi_request *request, cJSON **results,
+                 mbi_fault *fault)
+{
+    if (handler->actions != NULL) {
+        return mbi_dispatch(handler->actions, request, results, fault);
+    }
+    *results = handler->serve(request->tree);
+    return *results != NULL ||
+           mbi_refuse(fault, MB_OUTPUT_HANDLER_FAILED, "the handler failed: it gave no results");
+}
+
+static bool answer(const mbi_request *request, const cJSON *results, mbi_buffer *out,
+                   mbi_fault *fault)
+{
+    mbi_locale locale;
+    if (!mbi_locale_enter(&locale, fault)) {
+        return false;
+    }
+    const bool good = mbi_answer(request, results, out, fault);
+    mbi_locale_leave(&locale);
+    return good;
+}
+
+static bool exchange(const handlers *handler, int out_fd, mbi_fault *fault)
+{
+    mbi_request request;
+    mbi_buffer payloads[2];
+    mbi_buffer out;
+    cJSON *results = NULL;
+    memset(&request, 0, sizeof request);
+    memset(payloads, 0, sizeof payloads);
+    memset(&out, 0, sizeof out);
+    bool good = read_request(&request, payloads, fault);
+    mbi_buffer_free(&payloads[0]);
+    mbi_buffer_free(&payloads[1]);
+    good = good && call(handler, &request, &results, fault) &&
+           answer(&request, results, &out, fault) &&
+           mbi_write_all(out_fd, out.bytes, out.length, fault);
+    mbi_buffer_free(&out);
+    cJSON_Delete(results);
+    mbi_request_free(&request);
+    return good;
+}
+
+static bool serve_once(const handlers *handler, mbi_fault *fault)
+{
+    int out_fd = -1;
+    bool good = mbi_take_stdout(&out_fd, fault);
+    if (good && handler->actions == NULL && handler->serve == NULL) {
+        good = mbi_refuse(fault, MB_PROCESS_ACTIONS, "there is neither a table nor a handler");
+    }
+    good = good && (handler->actions == NULL || mbi_actions_check(handler->actions, fault)) &&
+           exchange(handler, out_fd, fault);
+    if (out_fd >= 0) {
+        (void)close(out_fd);
+    }
+    return good;
+}
+
+static int run(const handlers *handler)
+{
+    mbi_fault fault;
+    if (!serve_once(handler, &fault)) {
+        mbi_report(&fault);
+        return 1;
+    }
+    return 0;
+}
+
+int mb_run(const mb_action *actions)
+{
+    const handlers handler = {actions, NULL};
+    return run(&handler);
+}
+
+int mb_serve(mb_serve_handler handler)
+{
+    const handlers handlers_of_serve = {NULL, handler};
+    return run(&handlers_of_serve);
+}
