@@ -148,6 +148,15 @@ typedef cJSON *(*mb_batch_handler)(const mb_batch *batch, mb_context *context);
 typedef cJSON *(*mb_serve_handler)(const cJSON *request);
 
 /**
+ * @brief A handler over the untouched request that also gets a context, for mb_serve_with().
+ *
+ * @param request As for ::mb_serve_handler.
+ * @param context Passed on to mb_failed() and mb_user().
+ * @return As for ::mb_serve_handler.
+ */
+typedef cJSON *(*mb_serve_with_handler)(const cJSON *request, mb_context *context);
+
+/**
  * @brief One row in the table of actions: a name and exactly one handler.
  *
  * A row whose name is NULL ends the table.
@@ -189,6 +198,15 @@ int mb_run(const mb_action *actions);
 int mb_serve(mb_serve_handler handler);
 
 /**
+ * @brief As mb_serve(), for a callback that needs something of its own.
+ *
+ * @param handler The callback.
+ * @param user What mb_user() gives the callback. The SDK does not touch it.
+ * @return The exit status for the process: 0 when the frames are written, else 1.
+ */
+int mb_serve_with(mb_serve_with_handler handler, void *user);
+
+/**
  * @brief In a handler for each target: gives this target an error instead of data.
  *
  * @code
@@ -218,7 +236,7 @@ cJSON *mb_failed(mb_context *context, const char *reason);
  * @brief The @ref mb_action.user pointer of the action that is being served.
  *
  * @param context The context of the call.
- * @return The pointer from the table, NULL if there is none.
+ * @return The pointer from the table or from mb_serve_with(), NULL if there is none.
  */
 void *mb_user(const mb_context *context);
 

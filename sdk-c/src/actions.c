@@ -11,8 +11,8 @@ MBI bool mbi_actions_check(const mb_action *actions, mbi_fault *fault)
         const mb_action *action = &actions[i];
         (void)mbi_quote(action->name, quoted);
         if (!mbi_is_identifier(action->name)) {
-            return mbi_refuse(fault, MB_PROCESS_ACTIONS, "actions[%zu]: the name %s is no identifier",
-                              i, quoted);
+            return mbi_refuse(fault, MB_PROCESS_ACTIONS,
+                              "actions[%zu]: the name %s is no identifier", i, quoted);
         }
         if ((action->each == NULL) == (action->batch == NULL)) {
             return mbi_refuse(fault, MB_PROCESS_ACTIONS,
@@ -146,25 +146,33 @@ static bool call_each(const mb_action *action, const mb_batch *batch, cJSON **re
     return true;
 }
 
+MBI bool mbi_handler_done(const cJSON *results, mb_context *context, const char *who,
+                          mbi_fault *fault)
+{
+    char quoted[MBI_QUOTED_MAX];
+    /* An error of one target has no meaning here; it is not lost in silence. */
+    const bool misplaced = context->error_set;
+    cJSON_Delete(context->error);
+    context->error = NULL;
+    if (results != NULL && !misplaced) {
+        return true;
+    }
+    return mbi_refuse(fault, MB_OUTPUT_HANDLER_FAILED, "%s failed: %s", who,
+                      misplaced ? "it called mb_target_error(), which is for each-handlers"
+                      : context->reason[0] == '\0' ? "it gave no results"
+                                                   : mbi_quote(context->reason, quoted));
+}
+
 static bool call_batch(const mb_action *action, const mb_batch *batch, cJSON **results,
                        mbi_fault *fault)
 {
     mb_context context;
-    char quoted[MBI_QUOTED_MAX];
+    char who[MBI_IDENTIFIER_MAX + 32];
     memset(&context, 0, sizeof context);
     context.user = action->user;
     *results = action->batch(batch, &context);
-    /* An error of one target has no meaning here; it is not lost in silence. */
-    const bool misplaced = context.error_set;
-    cJSON_Delete(context.error);
-    if (*results == NULL || misplaced) {
-        return mbi_refuse(fault, MB_OUTPUT_HANDLER_FAILED, "the handler of %s failed: %s",
-                          action->name,
-                          misplaced ? "it called mb_target_error(), which is for each-handlers"
-                          : context.reason[0] == '\0' ? "it gave no results"
-                                                      : mbi_quote(context.reason, quoted));
-    }
-    return true;
+    (void)snprintf(who, sizeof who, "the handler of %s", action->name);
+    return mbi_handler_done(*results, &context, who, fault);
 }
 
 static bool unsupported(const mb_batch *batch, cJSON **results, mbi_fault *fault)
@@ -174,8 +182,8 @@ static bool unsupported(const mb_batch *batch, cJSON **results, mbi_fault *fault
     *results = cJSON_CreateArray();
     for (size_t i = 0; i < batch->count; i++) {
         if (*results == NULL ||
-            !add_result_take(*results, mb_result_error(&batch->targets[i], MB_UNSUPPORTED_ACTION,
-                                                       message))) {
+            !add_result_take(*results,
+                             mb_result_error(&batch->targets[i], MB_UNSUPPORTED_ACTION, message))) {
             return mbi_refuse_memory(fault, "the results");
         }
     }

@@ -59,7 +59,8 @@ MBI size_t mbi_utf8_valid_up_to(const unsigned char *bytes, size_t length);
 MBI size_t mbi_code_points(const char *text, size_t length);
 /* Whether the text is `[a-z][a-z0-9_.-]{0,95}`. */
 MBI bool mbi_is_identifier(const char *text);
-/* Writes the text as a JSON string for a diagnostic, long ones cut with an ellipsis. Returns `out`. */
+/* Writes the text as a JSON string for a diagnostic, long ones cut with an ellipsis. Returns `out`.
+ */
 MBI const char *mbi_quote(const char *text, char out[MBI_QUOTED_MAX]);
 
 /* --- buffer.c: bytes that grow up to a bound, from cJSON's allocator --- */
@@ -104,8 +105,8 @@ typedef struct {
     } values[MBI_ROOT_MEMBERS];
 } mbi_root;
 
-/* Checks one document: an object under the whole process profile. `bytes[length]` must be NUL. `root`
- * may be NULL; members beyond MBI_ROOT_MEMBERS are counted but not kept. */
+/* Checks one document: an object under the whole process profile. `bytes[length]` must be NUL.
+ * `root` may be NULL; members beyond MBI_ROOT_MEMBERS are counted but not kept. */
 MBI bool mbi_json_check(const unsigned char *bytes, size_t length, mbi_root *root,
                         mbi_json_fault *fault);
 /* Checks one value of any type that stands at `depth`. `bytes[length]` must be NUL. */
@@ -130,8 +131,8 @@ MBI bool mbi_big_numbers_collect(mbi_big_numbers *numbers, const cJSON *tree);
 MBI bool mbi_big_numbers_contain(const mbi_big_numbers *numbers, double value);
 MBI void mbi_big_numbers_free(mbi_big_numbers *numbers);
 MBI bool mbi_is_big_number(double value);
-/* Writes a finite number as JSON that reads back to the same double: whole numbers in the exact range
- * as an integer, beyond it with an exponent. Returns the length. */
+/* Writes a finite number as JSON that reads back to the same double: whole numbers in the exact
+ * range as an integer, beyond it with an exponent. Returns the length. */
 MBI size_t mbi_number_format(double value, char out[MBI_NUMBER_MAX]);
 
 /* The C locale for this thread, so that numbers read and print with a point. */
@@ -192,6 +193,9 @@ struct mb_context {
 };
 
 MBI bool mbi_actions_check(const mb_action *actions, mbi_fault *fault);
+/* Refuses if a handler of the whole batch gave nothing; `who` names it. */
+MBI bool mbi_handler_done(const cJSON *results, mb_context *context, const char *who,
+                          mbi_fault *fault);
 /* Calls the handler of the request's action. `*results` is owned by the caller. */
 MBI bool mbi_dispatch(const mb_action *actions, const mbi_request *request, cJSON **results,
                       mbi_fault *fault);

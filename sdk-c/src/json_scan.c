@@ -1,8 +1,9 @@
-/* The strict scanner: the whole profile of the process protocols over bytes, before cJSON sees them.
+/* The strict scanner: the whole profile of the process protocols over bytes, before cJSON sees
+ * them.
  *
- * cJSON alone would accept leading zeros, raw control characters, invalid UTF-8, a byte-order mark and
- * both of two equal names, and would cut strings at NUL. The scanner allocates nothing and works from
- * left to right: UTF-8 over everything first, then the first fault wins. */
+ * cJSON alone would accept leading zeros, raw control characters, invalid UTF-8, a byte-order mark
+ * and both of two equal names, and would cut strings at NUL. The scanner allocates nothing and
+ * works from left to right: UTF-8 over everything first, then the first fault wins. */
 #include "internal.h"
 
 #include <math.h>
@@ -268,8 +269,8 @@ static int compare_names(const scan *s, const name *a, const name *b)
     return (i < a_end) - (j < b_end);
 }
 
-/* Names that serde_json gives a meaning of its own: with some of its features it would read the value
- * as something that was never checked. */
+/* Names that serde_json gives a meaning of its own: with some of its features it would read the
+ * value as something that was never checked. */
 static bool is_reserved(const scan *s, const name *n)
 {
     static const char reserved[] = "$serde_json::private::";
@@ -340,7 +341,8 @@ static bool refuse_number(scan *s)
     if (at_end(s)) {
         return refuse_end(s);
     }
-    return refuse_at(s, MB_JSON_NUMBER, s->at, "a number that is not written as JSON writes numbers");
+    return refuse_at(s, MB_JSON_NUMBER, s->at,
+                     "a number that is not written as JSON writes numbers");
 }
 
 static bool number(scan *s)
@@ -393,15 +395,15 @@ static bool number(scan *s)
     return true;
 }
 
-/* Whether a digit of another script stands here, such as U+0663: a number that JSON does not write so.
- * The decimal digits of the basic plane come in runs of ten; these are their zeros. */
+/* Whether a digit of another script stands here, such as U+0663: a number that JSON does not write
+ * so. The decimal digits of the basic plane come in runs of ten; these are their zeros. */
 static bool is_other_digit(const unsigned char *text)
 {
-    static const uint16_t zeros[] = {
-        0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66,
-        0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810,
-        0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0,
-        0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10};
+    static const uint16_t zeros[] = {0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66,
+                                     0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20,
+                                     0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90,
+                                     0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0,
+                                     0xA9F0, 0xAA50, 0xABF0, 0xFF10};
     size_t at = 0;
     if (text[0] < 0x80) {
         return false;

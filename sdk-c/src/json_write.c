@@ -1,5 +1,6 @@
-/* The writer. cJSON's own printer loses digits (9007199254740991 becomes ...990) and lets through what
- * the host refuses; this one checks every value by the profile and names the place of a fault. */
+/* The writer. cJSON's own printer loses digits (9007199254740991 becomes ...990) and lets through
+ * what the host refuses; this one checks every value by the profile and names the place of a fault.
+ */
 #include "internal.h"
 
 #include <math.h>

@@ -9,10 +9,13 @@ const char *mb_version(void)
     return MB_VERSION;
 }
 
-/* Either form of module: a table, or one callback. */
+/* The forms of a module: a table, or one callback with or without a context. One of them is not
+ * NULL. */
 typedef struct {
     const mb_action *actions;
     mb_serve_handler serve;
+    mb_serve_with_handler serve_with;
+    void *user;
 } handlers;
 
 static bool read_request(mbi_request *request, mbi_buffer payloads[2], mbi_fault *fault)
@@ -32,9 +35,12 @@ static bool call(const handlers *handler, const mbi_request *request, cJSON **re
     if (handler->actions != NULL) {
         return mbi_dispatch(handler->actions, request, results, fault);
     }
-    *results = handler->serve(request->tree);
-    return *results != NULL ||
-           mbi_refuse(fault, MB_OUTPUT_HANDLER_FAILED, "the handler failed: it gave no results");
+    mb_context context;
+    memset(&context, 0, sizeof context);
+    context.user = handler->user;
+    *results = handler->serve != NULL ? handler->serve(request->tree)
+                                      : handler->serve_with(request->tree, &context);
+    return mbi_handler_done(*results, &context, "the handler", fault);
 }
 
 static bool answer(const mbi_request *request, const cJSON *results, mbi_buffer *out,
@@ -74,7 +80,7 @@ static bool serve_once(const handlers *handler, mbi_fault *fault)
 {
     int out_fd = -1;
     bool good = mbi_take_stdout(&out_fd, fault);
-    if (good && handler->actions == NULL && handler->serve == NULL) {
+    if (good && handler->actions == NULL && handler->serve == NULL && handler->serve_with == NULL) {
         good = mbi_refuse(fault, MB_PROCESS_ACTIONS, "there is neither a table nor a handler");
     }
     good = good && (handler->actions == NULL || mbi_actions_check(handler->actions, fault)) &&
@@ -97,12 +103,18 @@ static int run(const handlers *handler)
 
 int mb_run(const mb_action *actions)
 {
-    const handlers handler = {actions, NULL};
+    const handlers handler = {actions, NULL, NULL, NULL};
     return run(&handler);
 }
 
 int mb_serve(mb_serve_handler handler)
 {
-    const handlers handlers_of_serve = {NULL, handler};
-    return run(&handlers_of_serve);
+    const handlers one = {NULL, handler, NULL, NULL};
+    return run(&one);
+}
+
+int mb_serve_with(mb_serve_with_handler handler, void *user)
+{
+    const handlers one = {NULL, NULL, handler, user};
+    return run(&one);
 }

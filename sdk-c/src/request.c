@@ -1,12 +1,13 @@
-/* The two frames of a request: strict JSON, then exactly the two messages (P1-SDK-01, P1-SDK-02). */
+/* The two frames of a request: strict JSON, then exactly the two messages (P1-SDK-01, P1-SDK-02).
+ */
 #include "internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const fields_of_hello[] = {"version", "type", "host_api", NULL};
-static const char *const fields_of_invoke[] = {"version", "type",       "id",
-                                               "action",  "targets", "parameters", NULL};
+static const char *const fields_of_invoke[] = {"version", "type",       "id", "action",
+                                               "targets", "parameters", NULL};
 
 /* One payload: its text, where its members stand, and its tree. */
 typedef struct {
@@ -28,8 +29,8 @@ static bool check_json(message *m, mbi_fault *fault)
 static bool parse(message *m, mbi_fault *fault)
 {
     /* The length includes the NUL, so that cJSON never reads beyond it. */
-    m->tree = cJSON_ParseWithLengthOpts((const char *)m->payload->bytes, m->payload->length + 1,
-                                        NULL, 1);
+    m->tree =
+        cJSON_ParseWithLengthOpts((const char *)m->payload->bytes, m->payload->length + 1, NULL, 1);
     return m->tree != NULL || mbi_refuse_memory(fault, "a request, or cJSON could not read it");
 }
 

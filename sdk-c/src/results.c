@@ -119,8 +119,7 @@ static bool check_row(const mb_batch *batch, const cJSON *row, checked *done, mb
         return mbi_refuse(fault, MB_OUTPUT_RESULTS_TYPE, "results[%zu]: the result is no object",
                           index);
     }
-    place_of(place, index,
-             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "target")));
+    place_of(place, index, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "target")));
     if (!row_fields(row, place, &target, &data, &error, fault)) {
         return false;
     }
@@ -187,12 +186,11 @@ static bool write_row(mbi_writer *writer, const checked *done, size_t index)
     writer->place = place;
     const bool is_data = done->rows[index].data != NULL;
     const cJSON *value = is_data ? done->rows[index].data : done->rows[index].error;
-    const bool good =
-        mbi_write_text(writer, index == 0 ? "{\"target\":" : ",{\"target\":") &&
-        mbi_write_string(writer, target->id, target->length) &&
-        mbi_write_text(writer, is_data ? ",\"data\":" : ",\"error\":") &&
-        mbi_write_value(writer, value, MBI_DATA_DEPTH, is_data ? "data" : "error") &&
-        mbi_write_text(writer, "}");
+    const bool good = mbi_write_text(writer, index == 0 ? "{\"target\":" : ",{\"target\":") &&
+                      mbi_write_string(writer, target->id, target->length) &&
+                      mbi_write_text(writer, is_data ? ",\"data\":" : ",\"error\":") &&
+                      mbi_write_value(writer, value, MBI_DATA_DEPTH, is_data ? "data" : "error") &&
+                      mbi_write_text(writer, "}");
     writer->place = "results";
     return good;
 }

@@ -61,8 +61,8 @@ MBI bool mbi_is_identifier(const char *text)
     }
     for (size_t i = 1; text[i] != '\0'; i++) {
         const char c = text[i];
-        const bool legal = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-                           c == '.' || c == '-';
+        const bool legal =
+            (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
         if (!legal || i >= MBI_IDENTIFIER_MAX) {
             return false;
         }

@@ -1,5 +1,5 @@
-/* A module of the C SDK whose handlers go wrong on demand. Tests feed it frames and look at what comes
- * out. In most batch handlers the first target of the batch is the one that is wrong. */
+/* A module of the C SDK whose handlers go wrong on demand. Tests feed it frames and look at what
+ * comes out. In most batch handlers the first target of the batch is the one that is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,8 +297,8 @@ BATCH(control)
     (void)context;
     cJSON *results = need(cJSON_CreateArray());
     for (size_t i = 0; i < batch->count; i++) {
-        add(results, mb_result_data(&batch->targets[i],
-                                    cJSON_CreateString("\x01\x1F\"\\\xE2\x80\xA8")));
+        add(results,
+            mb_result_data(&batch->targets[i], cJSON_CreateString("\x01\x1F\"\\\xE2\x80\xA8")));
     }
     return results;
 }
