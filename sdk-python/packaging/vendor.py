@@ -14,7 +14,7 @@ import argparse
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "modberth_sdk"
@@ -65,9 +65,9 @@ def amalgamate(package: Path = PACKAGE) -> str:
     parts = [HEADER + root.docstring]
     parts.append("\n".join(sorted(set(imports))))
     parts.append("TYPE_CHECKING = False\nif TYPE_CHECKING:\n" + "\n".join(_typing_block(typing)))
-    parts.extend(f"# {name}.py\n\n{modules[name].body}" for name in order)
+    parts.extend(f"{_comment(modules[name])}\n\n{modules[name].body}" for name in order)
     parts.append(root.body)
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 class _Module:
@@ -85,9 +85,7 @@ class _Module:
         for node in ast.parse(text).body:
             span = range(node.lineno - 1, node.end_lineno or node.lineno)
             if _is_docstring(node):
-                # A module's own docstring becomes a comment; the package's becomes the file's.
-                quoted = "\n".join(lines[line] for line in span)
-                self.docstring = quoted if name == "__init__" else ""
+                self.docstring = "\n".join(lines[line] for line in span)
                 gone.update(span)
             elif isinstance(node, ast.ImportFrom) and node.level:
                 self.needs.append(node.module or "")
@@ -103,6 +101,12 @@ class _Module:
             else:
                 self.names.update(_bound(node))
         self.body = "\n".join(line for number, line in enumerate(lines) if number not in gone).strip("\n")
+
+
+def _comment(module: _Module) -> str:
+    """Give a module's docstring as a comment under its name."""
+    text = module.docstring.replace('"""', "").strip().splitlines()
+    return "\n".join([f"# ---- {module.name}.py", *(f"# {line}".rstrip() for line in text)])
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -156,9 +160,9 @@ def _bound(node: ast.stmt) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in part.names)
 
 
-def _refuse_clashes(modules: "Iterator[_Module] | object") -> None:
+def _refuse_clashes(modules: Iterable[_Module]) -> None:
     owners: dict[str, str] = {}
-    for module in modules:  # type: ignore[attr-defined]
+    for module in modules:
         for name in module.names:
             if owners.setdefault(name, module.name) != module.name:
                 raise VendorError(f"{name} is defined in {owners[name]} and in {module.name}")

@@ -18,12 +18,12 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from . import _codes as codes
-from ._errors import ModberthError, OutputError, ProtocolError, TargetError
+from ._errors import ProtocolError, TargetError
 from ._exchange import exchange
 from ._frame import read_frame, require_end, write_frame
-from ._limits import DATA_DEPTH
 from ._module import Module
 from ._read import read_object
+from ._request import check_invoke
 from ._write import Misfit, check_value, encode
 
 __all__ = ["FakeHost", "Result", "codes"]
@@ -82,10 +82,11 @@ class FakeHost:
             "targets": list(targets),
             "parameters": {} if parameters is None else dict(parameters),
         }
+        check_invoke(invoke)
         try:
-            check_value(invoke["parameters"], 1)
+            check_value(invoke, 0)
         except Misfit as misfit:
-            raise ProtocolError(misfit.code, f"parameters{misfit.path} {misfit.reason}") from None
+            raise ProtocolError(misfit.code, f"the request{misfit.path} {misfit.reason}") from None
         sent = write_frame(encode({"version": 1, "type": "hello", "host_api": 1})) + write_frame(
             encode(invoke)
         )

@@ -1,0 +1,62 @@
+"""The SDK in its two forms: the package, and the one file that modules carry."""
+
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support import FAULTY, Run, run
+from vendor import vendor
+
+import modberth_sdk
+
+#: Runs the faulty module on the vendored SDK: the loader of the example, then the module's own source.
+WITH_VENDORED = """
+import sys
+from importlib.machinery import SourceFileLoader
+loader = SourceFileLoader("modberth_sdk", {sdk!r})
+sys.modules["modberth_sdk"] = type(sys)("modberth_sdk")
+loader.exec_module(sys.modules["modberth_sdk"])
+exec(compile(open({module!r}).read(), {module!r}, "exec"))
+"""
+
+
+@pytest.fixture(scope="session")
+def vendored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the one-file SDK and this interpreter's bytecode."""
+    folder = tmp_path_factory.mktemp("vendored")
+    vendor(folder, [sys.executable])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def vendored_module(vendored: Path) -> ModuleType:
+    """The one-file SDK, loaded beside the package under another name."""
+    module = ModuleType("modberth_sdk_vendored")
+    SourceFileLoader(module.__name__, str(vendored / "modberth_sdk.py")).exec_module(module)
+    return module
+
+
+class Form:
+    """One form of the SDK: its namespace, and the entry that runs the faulty module on it."""
+
+    def __init__(self, module: ModuleType, entry: Path) -> None:
+        self.module: Any = module
+        self.entry = entry
+
+    def run(self, data: bytes) -> Run:
+        return run(data, self.entry)
+
+
+@pytest.fixture(scope="session", params=["package", "vendored"])
+def form(request: pytest.FixtureRequest, vendored: Path, vendored_module: ModuleType) -> Iterator[Form]:
+    """Every test that takes this runs once on the package and once on the one file."""
+    if request.param == "package":
+        yield Form(modberth_sdk, FAULTY)
+        return
+    entry = vendored / "faulty.py"
+    entry.write_text(WITH_VENDORED.format(sdk=str(vendored / "modberth_sdk.py"), module=str(FAULTY)))
+    yield Form(vendored_module, entry)
