@@ -7,7 +7,7 @@
 use std::fmt::{self, Display, Write as _};
 
 use modberth_protocol::{Code, limits};
-use serde::ser::{self, Serialize};
+use serde::{Serialize, ser};
 
 /// Why a value cannot be sent, and where in the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,8 @@ impl ser::Error for Fault {
 }
 
 /// The value as compact JSON.
-pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Fault> {
-    let mut encoder = Encoder { out: Vec::new(), path: Vec::new() };
+pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
+    let mut encoder = Encoder { out: String::new(), path: Vec::new() };
     match value.serialize(&mut encoder) {
         Ok(()) => Ok(encoder.out),
         Err(fault) => Err(Fault { path: encoder.place(), ..fault }),
@@ -63,7 +63,7 @@ enum Step {
 }
 
 struct Encoder {
-    out: Vec<u8>,
+    out: String,
     path: Vec<Step>,
 }
 
@@ -82,19 +82,19 @@ impl Encoder {
     }
 
     /// Appends, within the size that one frame can carry at all.
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        if self.out.len() + bytes.len() > limits::FRAME_PAYLOAD {
+    fn put(&mut self, text: &str) -> Result<(), Fault> {
+        if self.out.len() + text.len() > limits::FRAME_PAYLOAD {
             return Err(Fault::new(
                 Code::FrameTooLarge,
                 format!("This value alone passes the {} bytes of a frame.", limits::FRAME_PAYLOAD),
             ));
         }
-        self.out.extend_from_slice(bytes);
+        self.out.push_str(text);
         Ok(())
     }
 
     fn number<N: Serialize>(&mut self, number: N) -> Result<(), Fault> {
-        let text = serde_json::to_vec(&number).map_err(ser::Error::custom)?;
+        let text = serde_json::to_string(&number).map_err(ser::Error::custom)?;
         self.put(&text)
     }
 
@@ -115,10 +115,13 @@ impl Encoder {
         if finite {
             return self.number(number);
         }
-        Err(Fault::new(Code::JsonNonfinite, format!("The number is {number}; JSON carries finite numbers only.")))
+        Err(Fault::new(
+            Code::JsonNonfinite,
+            format!("The number is {number}; JSON carries finite numbers only."),
+        ))
     }
 
-    fn open(&mut self, bracket: &[u8]) -> Result<(), Fault> {
+    fn open(&mut self, bracket: &str) -> Result<(), Fault> {
         if self.path.len() >= STEPS {
             return Err(Fault::new(Code::JsonDepth, format!("The value nests {STEPS} levels or deeper.")));
         }
@@ -127,9 +130,9 @@ impl Encoder {
 
     /// `"VARIANT":` of an enum variant that has content.
     fn variant(&mut self, name: &'static str) -> Result<(), Fault> {
-        self.open(b"{")?;
+        self.open("{")?;
         ser::Serializer::serialize_str(&mut *self, name)?;
-        self.put(b":")?;
+        self.put(":")?;
         self.path.push(Step::Field(name));
         Ok(())
     }
@@ -151,7 +154,7 @@ impl<'a> ser::Serializer for &'a mut Encoder {
     type SerializeStructVariant = Compound<'a>;
 
     fn serialize_bool(self, value: bool) -> Result<(), Fault> {
-        self.put(if value { b"true" } else { b"false" })
+        self.put(if value { "true" } else { "false" })
     }
 
     fn serialize_i8(self, value: i8) -> Result<(), Fault> {
@@ -209,10 +212,9 @@ impl<'a> ser::Serializer for &'a mut Encoder {
     fn serialize_str(self, value: &str) -> Result<(), Fault> {
         // Longer than a frame whatever its escapes: not worth a copy.
         if value.len() > limits::FRAME_PAYLOAD {
-            return self.put(value.as_bytes());
+            return self.put(value);
         }
-        let quoted = modberth_protocol::json::quote(value);
-        self.put(quoted.as_bytes())
+        self.put(&modberth_protocol::json::quote(value))
     }
 
     fn serialize_bytes(self, _: &[u8]) -> Result<(), Fault> {
@@ -228,7 +230,7 @@ impl<'a> ser::Serializer for &'a mut Encoder {
     }
 
     fn serialize_unit(self) -> Result<(), Fault> {
-        self.put(b"null")
+        self.put("null")
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Fault> {
@@ -239,7 +241,11 @@ impl<'a> ser::Serializer for &'a mut Encoder {
         self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Fault> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Fault> {
         value.serialize(self)
     }
 
@@ -253,19 +259,19 @@ impl<'a> ser::Serializer for &'a mut Encoder {
         self.variant(variant)?;
         value.serialize(&mut *self)?;
         self.path.pop();
-        self.put(b"}")
+        self.put("}")
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'a>, Fault> {
-        Compound::begin(self, b"[", b"]")
+        Compound::begin(self, "[", "]")
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Compound<'a>, Fault> {
-        Compound::begin(self, b"[", b"]")
+        Compound::begin(self, "[", "]")
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Compound<'a>, Fault> {
-        Compound::begin(self, b"[", b"]")
+        Compound::begin(self, "[", "]")
     }
 
     fn serialize_tuple_variant(
@@ -276,15 +282,15 @@ impl<'a> ser::Serializer for &'a mut Encoder {
         _: usize,
     ) -> Result<Compound<'a>, Fault> {
         self.variant(variant)?;
-        Compound::begin(self, b"[", b"]}")
+        Compound::begin(self, "[", "]}")
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Compound<'a>, Fault> {
-        Compound::begin(self, b"{", b"}")
+        Compound::begin(self, "{", "}")
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Compound<'a>, Fault> {
-        Compound::begin(self, b"{", b"}")
+        Compound::begin(self, "{", "}")
     }
 
     fn serialize_struct_variant(
@@ -295,7 +301,7 @@ impl<'a> ser::Serializer for &'a mut Encoder {
         _: usize,
     ) -> Result<Compound<'a>, Fault> {
         self.variant(variant)?;
-        Compound::begin(self, b"{", b"}}")
+        Compound::begin(self, "{", "}}")
     }
 }
 
@@ -304,18 +310,18 @@ struct Compound<'a> {
     encoder: &'a mut Encoder,
     entries: usize,
     /// What closes it: one bracket, or two for an enum variant, which stands in an object of its own.
-    close: &'static [u8],
+    close: &'static str,
 }
 
 impl<'a> Compound<'a> {
-    fn begin(encoder: &'a mut Encoder, open: &[u8], close: &'static [u8]) -> Result<Self, Fault> {
+    fn begin(encoder: &'a mut Encoder, open: &str, close: &'static str) -> Result<Self, Fault> {
         encoder.open(open)?;
         Ok(Self { encoder, entries: 0, close })
     }
 
     fn comma(&mut self) -> Result<(), Fault> {
         if self.entries > 0 {
-            self.encoder.put(b",")?;
+            self.encoder.put(",")?;
         }
         self.entries += 1;
         Ok(())
@@ -330,7 +336,7 @@ impl<'a> Compound<'a> {
     fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Fault> {
         self.comma()?;
         name.serialize(&mut *self.encoder)?;
-        self.encoder.put(b":")?;
+        self.encoder.put(":")?;
         self.at(Step::Field(name), value)
     }
 
@@ -409,7 +415,7 @@ impl ser::SerializeMap for Compound<'_> {
         let name = key.serialize(Name)?;
         self.comma()?;
         name.serialize(&mut *self.encoder)?;
-        self.encoder.put(b":")?;
+        self.encoder.put(":")?;
         self.encoder.path.push(Step::Name(name));
         Ok(())
     }
@@ -586,7 +592,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn text<T: Serialize>(value: T) -> String {
-        String::from_utf8(to_json(&value).expect("a legal value")).expect("JSON is UTF-8")
+        to_json(&value).expect("a legal value")
     }
 
     fn fault<T: Serialize>(value: T) -> (Code, String) {
@@ -625,7 +631,9 @@ mod tests {
     // P1-HOST-19, decisions on numbers: a float is always written with a fraction or an exponent.
     #[test]
     fn floats_are_finite_and_look_like_floats() {
-        for number in [1.0, 1e15, 9_007_199_254_740_992.0, 1e20, 1e300, f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0] {
+        for number in
+            [1.0, 1e15, 9_007_199_254_740_992.0, 1e20, 1e300, f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0]
+        {
             let written = text(number);
             assert!(written.contains(['.', 'e']), "{written}");
             assert_eq!(written.parse::<f64>().expect("a number").to_bits(), number.to_bits());

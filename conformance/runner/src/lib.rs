@@ -5,7 +5,10 @@
 //! * [`subject`] starts one module, feeds it exact bytes in exact pieces and observes what it does.
 //! * [`message`] builds the two frames of a protocol 1 request, right ones and deliberately wrong ones.
 //! * [`compare`] compares JSON documents, numbers as numbers.
+//! * [`bytes`] expands bytes as case files write them, and [`vectors`] reads the vectors for strict JSON.
 
+pub mod bytes;
 pub mod compare;
 pub mod message;
 pub mod subject;
+pub mod vectors;

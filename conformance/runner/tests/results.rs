@@ -1,1 +1,226 @@
-//! Six languages.
+//! What every SDK does with a handler that goes wrong, and with legal but unusual results, in six languages, on the
+//! faulty module of each SDK (P1-SDK-05, P1-SDK-07).
+
+#[macro_use]
+mod common;
+
+use common::{Outcome, Report, expect_error_code, expect_outcomes, expect_refusal, faulty, outcomes, run};
+use modberth_conformance::message::Invoke;
+use modberth_conformance::subject::{Feed, Observed};
+use serde_json::{Value, json};
+
+in_six_languages!(legal, handlers_that_fail, rows, outcomes_and_errors, values, sizes, numbers, text);
+
+const TARGETS: [&str; 3] = ["first", "second", "third"];
+
+fn call(language: &str, action: &str, targets: &[&str], parameters: &Value) -> Observed {
+    run(&faulty(language), &Feed::whole(Invoke::new(action, targets, parameters).exchange()))
+}
+
+/// The faulty data is that of the first target; the others get their index.
+fn indexed<'a>(targets: &[&'a str]) -> Vec<(&'a str, Outcome)> {
+    targets.iter().enumerate().map(|(index, id)| (*id, Outcome::Data(json!({"index": index})))).collect()
+}
+
+/// `indexed`, with this outcome for the first target.
+fn indexed_but<'a>(targets: &[&'a str], first: Outcome) -> Vec<(&'a str, Outcome)> {
+    let mut wanted = indexed(targets);
+    wanted[0].1 = first;
+    wanted
+}
+
+fn error(code: &str, message: &str) -> Outcome {
+    Outcome::Error { code: code.to_owned(), message: message.to_owned() }
+}
+
+fn refuse(report: &mut Report, language: &str, action: &str, codes: &[&str], named: &[&str]) {
+    let seen = call(language, action, &TARGETS, &json!({}));
+    report.check(action, expect_refusal(&seen, codes, named).map(drop));
+}
+
+// P1-SDK-04, P1-HOST-11, P1-HOST-12: what is unusual but right arrives unchanged.
+fn legal(language: &str) {
+    let mut report = Report::default();
+    report.check("ok", expect_outcomes(&call(language, "ok", &TARGETS, &json!({})), &indexed(&TARGETS)));
+    let many: Vec<String> = (0..64).map(|index| format!("t{index}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    report.check(
+        "64 reversed",
+        expect_outcomes(&call(language, "reversed", &many, &json!({})), &indexed(&many)),
+    );
+    let longest = call(language, "message-1024", &TARGETS, &json!({}));
+    report.check("message-1024", longest_message(&longest));
+}
+
+fn longest_message(seen: &Observed) -> Result<(), String> {
+    match &outcomes(seen, &TARGETS)?[TARGETS[0]] {
+        Outcome::Error { message, .. } if *message == "é".repeat(1_024) => Ok(()),
+        found => Err(format!("wanted an error with 1,024 times é, found {found:?}")),
+    }
+}
+
+// P1-SDK-07: a whole-batch handler that raises ends the process; in the each-target form it becomes that target's error.
+fn handlers_that_fail(language: &str) {
+    let mut report = Report::default();
+    refuse(&mut report, language, "raise", &["output.handler_failed"], &[]);
+    let targets = ["bad-1", "good", "bad-2", "better"];
+    let internal = error("internal", "The module failed on this target.");
+    let seen = call(language, "each-raise", &targets, &json!({}));
+    let mut wanted = indexed(&targets);
+    wanted[0].1 = internal.clone();
+    wanted[2].1 = internal;
+    report.check("each-raise", expect_outcomes(&seen, &wanted));
+    let traced = if seen.stderr.is_empty() { Err("no trace on standard error".to_owned()) } else { Ok(()) };
+    report.check("each-raise, trace", traced);
+    let bounded =
+        if seen.stderr.len() > 65_536 { Err(format!("{} bytes", seen.stderr.len())) } else { Ok(()) };
+    report.check("each-raise, bound of the trace", bounded);
+
+    // All 64 fail: the traces together still fit what a host accepts (P1-HOST-05).
+    let all: Vec<String> = (0..64).map(|index| format!("bad-{index}")).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let seen = call(language, "each-raise", &all, &json!({}));
+    report.check("each-raise 64 times", expect_error_code(&seen, &all, "internal"));
+    let bounded =
+        if seen.stderr.len() > 65_536 { Err(format!("{} bytes", seen.stderr.len())) } else { Ok(()) };
+    report.check("each-raise 64 times, bound of the traces", bounded);
+
+    let not_found = error("not_found", "no such target");
+    let mut wanted = indexed(&targets);
+    wanted[0].1 = not_found.clone();
+    wanted[2].1 = not_found;
+    let seen = call(language, "each-target-error", &targets, &json!({}));
+    report.check("each-target-error", expect_outcomes(&seen, &wanted));
+}
+
+// P1-SDK-05: one result per target.
+fn rows(language: &str) {
+    let mut report = Report::default();
+    refuse(&mut report, language, "missing", &["output.target_missing"], &[r#""first""#]);
+    refuse(&mut report, language, "unknown", &["output.target_unknown"], &[r#""stranger""#]);
+    refuse(&mut report, language, "duplicate", &["output.target_duplicate"], &[r#""first""#]);
+    let seen = call(language, "not-a-list", &TARGETS, &json!({}));
+    // A language whose types rule this out has no such action.
+    let verdict = expect_error_code(&seen, &TARGETS, "unsupported_action")
+        .or_else(|_| expect_refusal(&seen, &["output.results_type", "output.handler_failed"], &[]).map(drop));
+    report.check("not-a-list", verdict);
+}
+
+// P1-SDK-05: data or error, code and message within their bounds; both forms of handler.
+fn outcomes_and_errors(language: &str) {
+    let mut report = Report::default();
+    refuse(&mut report, language, "both", &["output.outcome_both"], &[r#""first""#]);
+    refuse(&mut report, language, "neither", &["output.outcome_missing"], &[r#""first""#]);
+    refuse(&mut report, language, "extra-field", &["output.result_fields"], &["results[0]"]);
+    refuse(&mut report, language, "bad-code", &["output.error_code"], &[r#""first""#, "Not Found"]);
+    refuse(&mut report, language, "long-message", &["output.error_message"], &[r#""first""#, "1024", "1025"]);
+    let seen = call(language, "each-bad-code", &["good", "bad"], &json!({}));
+    report.check("each-bad-code", expect_refusal(&seen, &["output.error_code"], &["Not Found"]).map(drop));
+}
+
+// P1-SDK-05, P1-HOST-19, P1-HOST-20, P1-HOST-22: values that the host would refuse are refused here, by name.
+fn values(language: &str) {
+    let mut report = Report::default();
+    refuse(&mut report, language, "nan", &["json.nonfinite"], &[r#""first""#]);
+    refuse(&mut report, language, "infinity", &["json.nonfinite"], &[r#""first""#]);
+    refuse(
+        &mut report,
+        language,
+        "big-integer",
+        &["json.integer_range"],
+        &[r#""first""#, "9007199254740991"],
+    );
+    let seen = call(language, "surrogate", &TARGETS, &json!({}));
+    let verdict = match language {
+        // A string of Rust cannot hold one, so its faulty module has no such action.
+        "rust" => expect_error_code(&seen, &TARGETS, "unsupported_action"),
+        // A string of C holds bytes: the surrogate is there as ED A0 80, which is not UTF-8.
+        "c" | "cpp" => expect_refusal(&seen, &["json.utf8"], &[r#""first""#]).map(drop),
+        _ => expect_refusal(&seen, &["json.surrogate"], &[r#""first""#]).map(drop),
+    };
+    report.check("surrogate", verdict);
+    let seen = call(language, "big-integer-ok", &TARGETS, &json!({}));
+    report.check("big-integer-ok", largest_integer(&seen));
+}
+
+/// The first target's data is 2^53 - 1 or holds it, with every digit.
+fn largest_integer(seen: &Observed) -> Result<(), String> {
+    match &outcomes(seen, &TARGETS)?[TARGETS[0]] {
+        Outcome::Data(data) if data.to_string().contains("9007199254740991") => Ok(()),
+        found => Err(format!("wanted 9007199254740991, found {found:?}")),
+    }
+}
+
+// P1-SDK-05: the payload limit.
+fn sizes(language: &str) {
+    let mut report = Report::default();
+    refuse(&mut report, language, "too-big", &["frame.too_large"], &["1048576", r#""first""#]);
+}
+
+// Numbers come back equal as numbers, in a form that the host accepts (decisions on numbers).
+fn numbers(language: &str) {
+    let mut report = Report::default();
+    let cases = [
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "1.0",
+        "0.1",
+        "-0.1",
+        "1e-7",
+        "123456789.125",
+        "1e15",
+        "1e16",
+        "1E2",
+        "1e20",
+        "1e21",
+        "-1e20",
+        "9007199254740991",
+        "-9007199254740991",
+        "9007199254740991.0",
+        "9007199254740992.0",
+        "9007199254740993.0",
+        "-9007199254740994.0",
+        "1e22",
+        "1e23",
+        "1e300",
+        "5e-324",
+        "2.2250738585072014e-308",
+        "1.7976931348623157e308",
+        "-1.7976931348623157e308",
+        "0.30000000000000004",
+        "8999999999999999",
+        "100000000000000000000.0",
+        "1e-400",
+        "123456789012345680000.0",
+        "4503599627370497.5",
+    ];
+    for number in cases {
+        let value: Value = serde_json::from_str(number).expect("a number of the table");
+        let invoke = Invoke::new("number-echo", &["a"], &json!({}))
+            .with("parameters", format!(r#"{{"value":{number}}}"#));
+        let seen = run(&faulty(language), &Feed::whole(invoke.exchange()));
+        report.check(number, expect_outcomes(&seen, &[("a", Outcome::Data(value))]));
+    }
+    // Numbers inside other values too, several of them in one request.
+    let nested = r#"{"value":{"list":[1e20,9007199254740991,{"n":-1e20}],"x":1e300}}"#;
+    let value: Value = serde_json::from_str::<Value>(nested).expect("the case")["value"].clone();
+    let invoke = Invoke::new("number-echo", &["a", "b"], &json!({})).with("parameters", nested);
+    let seen = run(&faulty(language), &Feed::whole(invoke.exchange()));
+    report.check(
+        "nested",
+        expect_outcomes(&seen, &[("a", Outcome::Data(value.clone())), ("b", Outcome::Data(value))]),
+    );
+}
+
+// P1-SDK-08, P1-HOST-17: names and text of the data arrive as the handler gave them.
+fn text(language: &str) {
+    let mut report = Report::default();
+    let keys = Outcome::Data(json!({"__proto__": {"x": 1}, "constructor": 2, "a": 1, "A": 2}));
+    let seen = call(language, "keys", &TARGETS, &json!({}));
+    report.check("keys", expect_outcomes(&seen, &indexed_but(&TARGETS, keys)));
+    let control = Outcome::Data(json!("\u{1}\u{1f}\"\\\u{2028}"));
+    let seen = call(language, "control", &TARGETS, &json!({}));
+    report.check("control", expect_outcomes(&seen, &indexed_but(&TARGETS, control)));
+}
