@@ -4,7 +4,7 @@ use super::names::RESERVED;
 use super::profile::Profile;
 use super::quote::quote_into;
 use super::scan::Fault;
-use super::string::{end_of_checked, points, unescape};
+use super::string::{end_of_text, points, unescape};
 use crate::limits::JSON_INTEGER;
 use crate::{Code, Violation};
 use std::borrow::Cow;
@@ -137,7 +137,7 @@ fn first(rest: &str) -> String {
 
 /// What stands between the quotes of the string at `at`.
 fn raw_string(text: &str, at: usize) -> &str {
-    let end = end_of_checked(text.as_bytes(), at + 1);
+    let end = end_of_text(text.as_bytes(), at + 1).unwrap_or_default();
     text.get(at + 1..end.saturating_sub(1)).unwrap_or_default()
 }
 
@@ -173,10 +173,8 @@ fn locate(text: &str, mut fault: Fault) -> (Fault, String) {
                 None => {}
             },
             b'"' => {
-                let end = end_of_checked(bytes, at + 1);
-                if end > fault.at {
-                    break;
-                }
+                // A string that has no end, or one beyond the fault, holds the fault.
+                let Some(end) = end_of_text(bytes, at + 1).filter(|end| *end <= fault.at) else { break };
                 if let Some(Level::Object { names, name }) = levels.last_mut()
                     && name.is_none()
                 {

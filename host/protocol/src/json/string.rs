@@ -117,8 +117,8 @@ const fn hex_digit(byte: u8) -> Option<u32> {
     }
 }
 
-/// The place after the closing quote of a text that has been checked; its opening quote stands before `at`.
-pub(super) fn end_of_checked(bytes: &[u8], mut at: usize) -> usize {
+/// The place after the closing quote of a text; its opening quote stands before `at`. Nothing is checked.
+pub(super) fn end_of_text(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         while let Some(word) = word(bytes, at) {
             let marks = specials(word);
@@ -129,12 +129,17 @@ pub(super) fn end_of_checked(bytes: &[u8], mut at: usize) -> usize {
             at += 8;
         }
         match bytes.get(at) {
-            Some(b'"') => return at + 1,
+            Some(b'"') => return Some(at + 1),
             Some(b'\\') => at += 2,
             Some(_) => at += 1,
-            None => return bytes.len(),
+            None => return None,
         }
     }
+}
+
+/// As [`end_of_text`], for text that has been checked and so has an end.
+pub(super) fn end_of_checked(bytes: &[u8], at: usize) -> usize {
+    end_of_text(bytes, at).unwrap_or(bytes.len())
 }
 
 /// The characters that checked text stands for: escapes decoded, surrogate pairs joined.
