@@ -1,0 +1,108 @@
+//! Development folders: `manifest.json` beside `payload/`, run as they are.
+
+mod access;
+mod read;
+
+use std::path::{Path, PathBuf};
+
+use modberth_protocol::{Code, Violation};
+
+pub use access::check_access;
+pub(crate) use read::{Entry, open_folder, walk_unpacked};
+use read::{read_file, walk};
+
+use crate::archive::{self, Contents, Packed};
+use crate::fields::shown;
+use crate::limits::{MANIFEST_BYTES, MANIFEST_NAME, PAYLOAD_NAME};
+use crate::manifest::{Manifest, ProcessKind, Runtime};
+use crate::package::Package;
+use crate::problem::{Problems, Warning};
+
+/// A package folder that keeps every rule.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Folder {
+    /// What the package is. Its digest is that of the archive that the folder packs to.
+    pub package: Package,
+    /// The folder with `manifest.json`.
+    pub root: PathBuf,
+    /// The folder whose contents run: `payload` below the root.
+    pub payload: PathBuf,
+    /// What is legal but worth knowing.
+    pub warnings: Vec<Warning>,
+}
+
+impl Folder {
+    /// Opens a package folder and checks it in full. Only the manifest and the payload are looked at.
+    ///
+    /// # Errors
+    /// Everything that is wrong. A payload that is not built gives `package.payload_missing`, which says what to build.
+    /// Links, hard links, devices and names that no archive can hold are refused as when packing.
+    pub fn open(root: &Path) -> Result<Self, Problems> {
+        let packed = pack_folder(root)?;
+        Ok(Self {
+            package: packed.package,
+            root: root.to_owned(),
+            payload: root.join(PAYLOAD_NAME),
+            warnings: packed.warnings,
+        })
+    }
+}
+
+/// Packs a package folder; see [`archive::pack`].
+///
+/// # Errors
+/// As [`Folder::open`].
+pub fn pack_folder(root: &Path) -> Result<Packed, Problems> {
+    let folder = open_folder(root)?;
+    let bytes =
+        read_file(&folder, MANIFEST_NAME, MANIFEST_NAME, MANIFEST_BYTES, Code::PackageManifestTooLarge)?
+            .ok_or_else(|| {
+                Violation::new(
+                    Code::PackageManifestMissing,
+                    format!("{} has no manifest.json.", shown(&root.to_string_lossy())),
+                )
+            })?;
+    // A manifest that cannot be read makes every word about the payload a guess.
+    let manifest = Manifest::parse(&bytes.contents)?;
+    let contents = payload(&folder, root, &manifest)?;
+    archive::pack(&bytes.contents, &contents)
+}
+
+/// The contents of the payload, with the mode of a native entry checked.
+fn payload(folder: &read::Open, root: &Path, manifest: &Manifest) -> Result<Contents, Problems> {
+    let entry = match &manifest.runtime {
+        Runtime::Process(process) => Some(process),
+        Runtime::Declarative => None,
+    };
+    let missing = |path: &str| {
+        Violation::new(
+            Code::PackagePayloadMissing,
+            format!(
+                "{} has no {path}. Build the module so that it exists; for the examples of Modberth: cargo xtask examples.",
+                shown(&root.to_string_lossy())
+            ),
+        )
+        .file(path)
+    };
+    let Some(payload) = folder.folder(PAYLOAD_NAME)? else {
+        return match entry {
+            Some(process) => Err(missing(&format!("{PAYLOAD_NAME}/{}", process.entry)).into()),
+            None => Ok(Contents::new()),
+        };
+    };
+    let files = walk(&payload, PAYLOAD_NAME)?;
+    if let Some(process) = entry {
+        let path = format!("{PAYLOAD_NAME}/{}", process.entry);
+        match files.iter().find(|file| file.path == process.entry) {
+            None => return Err(missing(&path).into()),
+            Some(file) if process.kind == ProcessKind::Native && file.mode & 0o111 == 0 => {
+                return Err(
+                    access::mode_problem(&path, file.mode, "the native entry cannot be started").into()
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(files.into_iter().map(|file| (file.path, file.contents)).collect())
+}

@@ -1,0 +1,113 @@
+//! Archives as files: reading them within their bound, writing them whole or not at all.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use modberth_protocol::{Code, Violation};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::archive::{Archive, too_large};
+use crate::fields::shown;
+use crate::limits::ARCHIVE_BYTES;
+use crate::problem::Problems;
+
+/// What became of an archive that was to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// It was written.
+    Written,
+    /// A file with the same bytes was there already; it was left alone.
+    Same,
+}
+
+fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Violation {
+    Violation::new(Code::PackageIo, format!("Could not {what} {}: {error}.", shown(&path.to_string_lossy())))
+}
+
+/// Opens an ordinary file without waiting on a pipe; `None` if there is none of this name.
+fn open(path: &Path) -> Result<Option<File>, Violation> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(error) => return Err(failed("open", path, &error)),
+    };
+    let metadata = file.metadata().map_err(|error| failed("look at", path, &error))?;
+    if metadata.is_file() {
+        Ok(Some(file))
+    } else {
+        Err(Violation::new(
+            Code::PackageFileSpecial,
+            format!("{} is no ordinary file.", shown(&path.to_string_lossy())),
+        ))
+    }
+}
+
+/// At most one byte more than an archive may have.
+fn read_bounded(file: File, path: &Path) -> Result<Vec<u8>, Violation> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(ARCHIVE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(most).read_to_end(&mut bytes).map_err(|error| failed("read", path, &error))?;
+    Ok(bytes)
+}
+
+impl Archive {
+    /// Reads an archive from a file and checks it in full; see [`Archive::inspect`].
+    ///
+    /// # Errors
+    /// `package.not_found`, and everything that [`Archive::inspect`] refuses.
+    pub fn open(path: &Path) -> Result<Self, Problems> {
+        let file = open(path)?.ok_or_else(|| {
+            Violation::new(
+                Code::PackageNotFound,
+                format!("There is no archive {}.", shown(&path.to_string_lossy())),
+            )
+        })?;
+        let bytes = read_bounded(file, path)?;
+        if bytes.len() > ARCHIVE_BYTES {
+            let size = path.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok());
+            return Err(too_large(size.unwrap_or(bytes.len())).into());
+        }
+        Self::inspect(&bytes)
+    }
+}
+
+/// Writes an archive to a path: to a file beside it first, made safe on disk, then renamed. The mode is 0644.
+///
+/// # Errors
+/// `package.output_exists` if something else stands there and `force` is not set; `package.io` if the file system
+/// refuses.
+pub fn save(bytes: &[u8], path: &Path, force: bool) -> Result<Saved, Violation> {
+    if let Some(file) = open(path)? {
+        if read_bounded(file, path)? == bytes {
+            return Ok(Saved::Same);
+        }
+        if !force {
+            return Err(Violation::new(
+                Code::PackageOutputExists,
+                format!("{} exists and holds something else.", shown(&path.to_string_lossy())),
+            ));
+        }
+    }
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let write = || -> io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".modberth-").suffix(".zip").tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644))?;
+        file.as_file().sync_all()?;
+        if force {
+            file.persist(path).map_err(|error| error.error)?;
+        } else {
+            // Another process may have written the name meanwhile.
+            file.persist_noclobber(path).map_err(|error| error.error)?;
+        }
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| failed("write", path, &error))?;
+    Ok(Saved::Written)
+}
