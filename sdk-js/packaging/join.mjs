@@ -1,0 +1,84 @@
+// Joins the modules of src/ into one readable file: dependencies first, imports and exports of the
+// package taken out, everything else as it stands in the source.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('../src/', import.meta.url));
+
+const IMPORT = /^import (?<what>[^;]+?) from '(?<from>[^']+)';\n/gm;
+const REEXPORT = /^export \{(?<names>[^}]+)\} from '(?<from>[^']+)';\n/gm;
+const IMPORTED_TYPES = /^\/\*\* @import [^\n]*\*\/\n/gm;
+const NOTICE = [
+  '// Modberth SDK for JavaScript, process protocol 1. One file, to be carried inside a module.',
+  '// Made from the package source by packaging/vendor.mjs. Do not edit.',
+];
+
+/**
+ * @returns {{ cjs: string, mjs: string, names: string[] }} Both forms and the names they export.
+ */
+export function join() {
+  /** @type {Map<string, string>} File to body, in order. */
+  const bodies = new Map();
+  /** @type {Map<string, string>} Built-in module to what is imported from it. */
+  const builtins = new Map();
+
+  /** @param {string} name */
+  const visit = (name) => {
+    if (bodies.has(name)) return;
+    const text = readFileSync(path.join(SOURCE, name), 'utf8');
+    for (const { groups } of text.matchAll(IMPORT)) {
+      const { what, from } = /** @type {{ what: string, from: string }} */ (groups);
+      if (!from.startsWith('.')) {
+        const known = builtins.get(from) ?? what;
+        if (known !== what) throw new Error(`${name}: ${from} is imported in two ways`);
+        builtins.set(from, what);
+      } else {
+        visit(from.slice(2));
+      }
+    }
+    const body = text
+      .replace(IMPORT, '')
+      .replace(IMPORTED_TYPES, '')
+      .replace(/^export \{\};\n/gm, '')
+      .replace(/^export /gm, '')
+      .trim();
+    bodies.set(name, body);
+  };
+
+  const index = readFileSync(path.join(SOURCE, 'index.js'), 'utf8');
+  const names = [];
+  for (const { groups } of index.matchAll(REEXPORT)) {
+    const { names: list, from } = /** @type {{ names: string, from: string }} */ (groups);
+    visit(from.slice(2));
+    names.push(...list.split(',').map((name) => name.trim()));
+  }
+  names.sort();
+  const overview = /^\/\*\*.*?\*\/\n/s.exec(index)?.[0] ?? '';
+  const sections = [...bodies].map(([name, body]) => `// --- src/${name} ---\n\n${body}`);
+  const list = names.map((name) => `  ${name},`).join('\n');
+  const requires = [...builtins].map(([from, what]) => `const ${what} = require('${from}');`);
+  const imports = [...builtins].map(([from, what]) => `import ${what} from '${from}';`);
+  return {
+    names,
+    cjs: [
+      ...NOTICE,
+      "'use strict';\n",
+      overview,
+      ...requires,
+      '',
+      sections.join('\n\n'),
+      `\nmodule.exports = {\n${list}\n};\n`,
+    ].join('\n'),
+    mjs: [
+      ...NOTICE,
+      '',
+      overview,
+      ...imports,
+      '',
+      sections.join('\n\n'),
+      `\nexport {\n${list}\n};\n`,
+    ].join('\n'),
+  };
+}

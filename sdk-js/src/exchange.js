@@ -1,0 +1,48 @@
+import { codes } from './codes.js';
+import { ModberthError } from './errors.js';
+import { encodeFrames, readFrames } from './frame.js';
+import { checkRequest } from './request.js';
+import { encodeResults } from './results.js';
+
+/** @import { Answer, Note } from './handle.js' */
+
+const HELLO = '{"version":1,"type":"hello","protocol":1}';
+
+/**
+ * One action from the two frames of the host to the two frames of the module. Nothing leaves before
+ * everything is checked (P1-SDK-04, P1-SDK-05).
+ * @param {(into: Buffer, offset: number) => number} read
+ * @param {Answer} answer
+ * @param {Note} note
+ * @returns {Buffer}
+ */
+export function exchange(read, answer, note) {
+  const [hello, invoke] = readFrames(read);
+  const request = checkRequest(hello, invoke);
+  const results = answer(request, note);
+  try {
+    return encodeFrames([HELLO, encodeResults(request, results)]);
+  } catch (error) {
+    if (error instanceof ModberthError) throw error;
+    // A getter or a proxy among the results threw.
+    throw new ModberthError(
+      codes.OUTPUT_VALUE,
+      `results: a value cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/**
+ * Reads from bytes in memory.
+ * @param {Uint8Array} bytes
+ * @returns {(into: Buffer, offset: number) => number}
+ */
+export function readerOf(bytes) {
+  let at = 0;
+  return (into, offset) => {
+    const count = Math.min(into.length - offset, bytes.length - at);
+    into.set(bytes.subarray(at, at + count), offset);
+    at += count;
+    return count;
+  };
+}

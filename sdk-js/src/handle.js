@@ -1,0 +1,115 @@
+import { codes } from './codes.js';
+import { isTargetError, ModberthError } from './errors.js';
+import { BatchTarget } from './target.js';
+import { describe, isThenable, quote } from './text.js';
+
+/** @import { Checked } from './request.js' */
+/** @import { Action, EachHandler, Json, ServeHandler, Target, TargetResult } from './types.js' */
+
+/**
+ * Takes a trace or another line for standard error.
+ * @callback Note
+ * @param {string} text
+ * @returns {void}
+ */
+
+/**
+ * Turns a checked request into a results list; what it returns is not checked yet.
+ * @callback Answer
+ * @param {Checked} request
+ * @param {Note} note
+ * @returns {unknown}
+ */
+
+/**
+ * Answers by a table of actions. An unknown action gives every target an error (P1-SDK-10).
+ * @param {ReadonlyMap<string, Action>} actions
+ * @returns {Answer}
+ */
+export function answerByActions(actions) {
+  return (request, note) => {
+    const targets = request.targets.map((id, index) => new BatchTarget(id, index));
+    const action = actions.get(request.action);
+    if (action === undefined) {
+      const message = `This module has no action "${request.action}".`;
+      return targets.map((target) => target.error('unsupported_action', message));
+    }
+    const { id, parameters } = request.message;
+    if (action.each) {
+      return targets.map((target) => answerOne(action, target, parameters, note));
+    }
+    const batch = { id, action: request.action, targets, parameters };
+    return guard(request, note, () => action.batch(batch));
+  };
+}
+
+/**
+ * Answers by one callback that gets the whole request (P1-SDK-03).
+ * @param {ServeHandler} handler
+ * @returns {Answer}
+ */
+export function answerByHandler(handler) {
+  return (request, note) => guard(request, note, () => handler(request.message));
+}
+
+/**
+ * A failing each-handler costs only its own target (P1-SDK-07).
+ * @param {{ each: EachHandler }} action
+ * @param {Target} target
+ * @param {{ [name: string]: Json }} parameters
+ * @param {Note} note
+ * @returns {TargetResult}
+ */
+function answerOne(action, target, parameters, note) {
+  try {
+    const data = action.each(target, parameters);
+    if (isThenable(data)) data.then(undefined, () => {});
+    return target.data(data);
+  } catch (error) {
+    if (isTargetError(error)) return target.error(error.code, error.message);
+    note(`target ${quote(target.id)}: ${trace(error)}`);
+    return target.error('internal', 'The module failed on this target.');
+  }
+}
+
+/**
+ * A failing handler of the whole batch leaves no result (P1-SDK-07).
+ * @param {Checked} request
+ * @param {Note} note
+ * @param {() => unknown} handler
+ */
+function guard(request, note, handler) {
+  try {
+    return handler();
+  } catch (error) {
+    note(trace(error));
+    throw new ModberthError(
+      codes.OUTPUT_HANDLER_FAILED,
+      `the handler of action "${request.action}" failed: ${summary(error)}`,
+    );
+  }
+}
+
+/**
+ * The trace of whatever was thrown. Reading it must not throw again.
+ * @param {unknown} error
+ */
+function trace(error) {
+  try {
+    return error instanceof Error && typeof error.stack === 'string' ? error.stack : summary(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}
+
+/**
+ * @param {unknown} error
+ */
+function summary(error) {
+  try {
+    if (error instanceof Error) return `${error.name}: ${error.message}`;
+    return typeof error === 'string' ? error : describe(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}

@@ -1,0 +1,185 @@
+import { codes } from './codes.js';
+import { ModberthError } from './errors.js';
+import { MAX_MESSAGE, MAX_PAYLOAD } from './limits.js';
+import {
+  countCodePoints,
+  describe,
+  isIdentifier,
+  isPlainObject,
+  isThenable,
+  quote,
+} from './text.js';
+import { Writer } from './write.js';
+
+/** @import { Checked } from './request.js' */
+
+// A result row stands at depth 2 of its frame, its data and its error one below.
+const OUTCOME_DEPTH = 3;
+
+/**
+ * One result row, its values read once so that nothing can change after the check.
+ * @typedef {{ place: string, target: string, name: 'data' | 'error', value: unknown }} Row
+ */
+
+/**
+ * Checks the shape of a results list as the host will: row by row, then the missing targets
+ * (P1-SDK-05, P1-HOST-09 to -11).
+ * @param {readonly string[]} targets The batch.
+ * @param {unknown} results
+ * @returns {Row[]}
+ */
+export function checkResults(targets, results) {
+  if (!Array.isArray(results)) {
+    if (isThenable(results)) results.then(undefined, () => {});
+    throw new ModberthError(
+      codes.OUTPUT_RESULTS_TYPE,
+      `results: the handler must return an array, it returned ${describe(results)}`,
+    );
+  }
+  const open = new Set(targets);
+  const batch = new Set(targets);
+  /** @type {Row[]} */
+  const rows = [];
+  // Every row uses up a target, so a list of any length ends after 65 rows at most.
+  for (let index = 0; index < results.length; index++) {
+    rows.push(checkRow(index, results[index], batch, open));
+  }
+  for (const target of open) {
+    throw new ModberthError(
+      codes.OUTPUT_TARGET_MISSING,
+      `results: target ${quote(target)} has no result (${open.size} of ${targets.length} missing)`,
+    );
+  }
+  return rows;
+}
+
+/**
+ * @param {number} index
+ * @param {unknown} row
+ * @param {ReadonlySet<string>} batch
+ * @param {Set<string>} open The targets without a result yet.
+ * @returns {Row}
+ */
+function checkRow(index, row, batch, open) {
+  const at = `results[${index}]`;
+  if (!isPlainObject(row)) {
+    throw new ModberthError(
+      codes.OUTPUT_RESULTS_TYPE,
+      `${at}: a result is an object, this is ${describe(row)}`,
+    );
+  }
+  const target = Object.hasOwn(row, 'target') ? row['target'] : undefined;
+  const place = typeof target === 'string' ? `${at}, target ${quote(target)}` : at;
+  for (const name of Object.keys(row)) {
+    if (name !== 'target' && name !== 'data' && name !== 'error') {
+      throw new ModberthError(
+        codes.OUTPUT_RESULT_FIELDS,
+        `${place}: a result has no field ${quote(name)}`,
+      );
+    }
+  }
+  if (typeof target !== 'string') {
+    throw new ModberthError(
+      codes.OUTPUT_RESULT_FIELDS,
+      `${place}: the field target must be a string, it is ${describe(target)}`,
+    );
+  }
+  if (!batch.has(target)) {
+    throw new ModberthError(codes.OUTPUT_TARGET_UNKNOWN, `${place}: the batch has no such target`);
+  }
+  if (!open.delete(target)) {
+    throw new ModberthError(
+      codes.OUTPUT_TARGET_DUPLICATE,
+      `${place}: this target has a result already`,
+    );
+  }
+  const hasError = Object.hasOwn(row, 'error');
+  if (Object.hasOwn(row, 'data')) {
+    if (hasError) {
+      throw new ModberthError(
+        codes.OUTPUT_OUTCOME_BOTH,
+        `${place}: a result has data or error, this one has both`,
+      );
+    }
+    return { place, target, name: 'data', value: row['data'] };
+  }
+  if (!hasError) {
+    throw new ModberthError(
+      codes.OUTPUT_OUTCOME_MISSING,
+      `${place}: a result has data or error, this one has neither`,
+    );
+  }
+  return { place, target, name: 'error', value: checkError(place, row['error']) };
+}
+
+/**
+ * @param {string} place
+ * @param {unknown} error
+ * @returns {{ code: string, message: string }} A copy.
+ */
+function checkError(place, error) {
+  if (!isPlainObject(error)) {
+    throw new ModberthError(
+      codes.OUTPUT_ERROR_FIELDS,
+      `${place}: error must be an object, it is ${describe(error)}`,
+    );
+  }
+  const names = Object.keys(error);
+  const { code, message } = error;
+  if (names.length !== 2 || !names.includes('code') || !names.includes('message')) {
+    throw new ModberthError(
+      codes.OUTPUT_ERROR_FIELDS,
+      `${place}: error has exactly code and message, this one has ${quote(names.join(', '))}`,
+    );
+  }
+  if (typeof code !== 'string' || typeof message !== 'string') {
+    throw new ModberthError(
+      codes.OUTPUT_ERROR_FIELDS,
+      `${place}: code and message of an error are strings, here ${describe(code)} and ${describe(message)}`,
+    );
+  }
+  if (!isIdentifier(code)) {
+    throw new ModberthError(
+      codes.OUTPUT_ERROR_CODE,
+      `${place}: the error code ${quote(code)} is not [a-z][a-z0-9_.-]{0,95}`,
+    );
+  }
+  const count = countCodePoints(message);
+  if (count > MAX_MESSAGE) {
+    throw new ModberthError(
+      codes.OUTPUT_ERROR_MESSAGE,
+      `${place}: the error message has ${count} code points, the limit is ${MAX_MESSAGE}`,
+    );
+  }
+  return { code, message };
+}
+
+/**
+ * Checks a results list in full and writes the payload of the result frame (P1-SDK-04).
+ * @param {Checked} request
+ * @param {unknown} results
+ * @returns {string} At most 1,048,576 bytes as UTF-8.
+ */
+export function encodeResults(request, results) {
+  const rows = checkResults(request.targets, results);
+  const writer = new Writer(request.large);
+  const head = `{"version":1,"type":"result","id":${JSON.stringify(request.id)},"results":[`;
+  let text = head;
+  let size = Buffer.byteLength(head) + 2;
+  rows.forEach((row, index) => {
+    const value = writer.write(row.place, row.name, row.value, OUTCOME_DEPTH);
+    const before = index === 0 ? '' : ',';
+    const written = `${before}{"target":${JSON.stringify(row.target)},"${row.name}":${value}}`;
+    const bytes = Buffer.byteLength(written);
+    size += bytes;
+    if (size > MAX_PAYLOAD) {
+      throw new ModberthError(
+        codes.FRAME_TOO_LARGE,
+        `${row.place}: the result frame would pass the limit of ${MAX_PAYLOAD} bytes ` +
+          `with this result of ${bytes} bytes`,
+      );
+    }
+    text += written;
+  });
+  return `${text}]}`;
+}

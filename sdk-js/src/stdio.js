@@ -1,0 +1,232 @@
+import fs from 'node:fs';
+import { codes } from './codes.js';
+import { ModberthError } from './errors.js';
+
+const STDIN = 0;
+const STDOUT = 1;
+const STDERR = 2;
+
+// A descriptor that another process set to nonblocking answers EAGAIN. The host gives an action ten
+// seconds, so a module that waits longer than this waits for nobody.
+const PAUSE_MS = 2;
+const PATIENCE_MS = 60_000;
+
+// A longer standard error fails the action, so traces stay far below what the host takes.
+const MAX_TRACES = 16_384;
+const MAX_LINE = 2_048;
+
+// Node.js loads one of these with the first stream of its standard output or error.
+const STREAM_MODULES = [
+  'NativeModule net',
+  'NativeModule tty',
+  'NativeModule internal/fs/sync_write_stream',
+];
+
+/** True only while this file itself writes frames. */
+let sending = false;
+
+/**
+ * Repeats a system call that a nonblocking descriptor puts off.
+ * @param {() => number} call
+ * @returns {number}
+ */
+function patiently(call) {
+  for (let waited = 0; ; waited += PAUSE_MS) {
+    try {
+      return call();
+    } catch (error) {
+      const again = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      if (!again || waited >= PATIENCE_MS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Reads from standard input.
+ * @param {Buffer} into
+ * @param {number} offset
+ * @returns {number} 0 at the end of the input.
+ */
+export function readInput(into, offset) {
+  try {
+    return patiently(() => fs.readSync(STDIN, into, offset, into.length - offset, null));
+  } catch (error) {
+    throw new ModberthError(
+      codes.PROCESS_IO,
+      `standard input cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/**
+ * Writes everything in the calling thread, because an asynchronous write is lost when the process
+ * ends before it.
+ * @param {number} descriptor
+ * @param {Buffer} bytes
+ */
+function writeAll(descriptor, bytes) {
+  for (let at = 0; at < bytes.length;) {
+    at += patiently(() => fs.writeSync(descriptor, bytes, at));
+  }
+}
+
+/**
+ * Writes the frames to standard output.
+ * @param {Buffer} bytes
+ */
+export function sendFrames(bytes) {
+  sending = true;
+  try {
+    writeAll(STDOUT, bytes);
+  } catch (error) {
+    throw new ModberthError(
+      codes.PROCESS_IO,
+      `standard output cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  } finally {
+    sending = false;
+  }
+}
+
+/**
+ * Writes to standard error; a reader that has gone away is no reason to fail.
+ * @param {string} text
+ */
+function writeDiagnostic(text) {
+  try {
+    writeAll(STDERR, Buffer.from(text));
+  } catch {
+    // Nobody is left to tell.
+  }
+}
+
+/**
+ * A sink for traces that stays within a bound however many targets fail.
+ * @returns {(text: string) => void}
+ */
+export function traceSink() {
+  let left = MAX_TRACES;
+  return (text) => {
+    if (left === 0) return;
+    const line = `${text}\n`;
+    if (line.length <= left) {
+      left -= line.length;
+      writeDiagnostic(line);
+    } else {
+      writeDiagnostic(`${line.slice(0, left)}\u2026\nmodberth: further traces are left out\n`);
+      left = 0;
+    }
+  };
+}
+
+/**
+ * Writes the one line that names a refusal: at most 2,048 bytes, control characters escaped.
+ * @param {string} code
+ * @param {string} text
+ */
+export function reportRefusal(code, text) {
+  const line = `modberth: ${code}: ${text}`.replace(
+    /[\p{Cc}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  let bytes = Buffer.from(line.toWellFormed());
+  if (bytes.length >= MAX_LINE) {
+    let cut = MAX_LINE - 4;
+    while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
+    bytes = Buffer.concat([bytes.subarray(0, cut), Buffer.from('\u2026')]);
+  }
+  writeDiagnostic(`${bytes}\n`);
+}
+
+/**
+ * Makes standard output carry frames only (P1-SDK-06). Node.js cannot duplicate a descriptor, so
+ * everything else that would write to descriptor 1 is sent to descriptor 2: `console` and
+ * `process.stdout`, the functions of `fs`, and child processes that would inherit it. The last two
+ * are caught below the public functions, so a function that the author imported before is caught too.
+ */
+export function takeOutput() {
+  /** @type {NodeJS.WritableStream | undefined} */
+  const earlier = hasStreams() ? process.stdout : undefined;
+  Object.defineProperty(process, 'stdout', {
+    configurable: true,
+    enumerable: true,
+    get: () => process.stderr,
+  });
+  if (earlier !== undefined && earlier !== process.stderr) {
+    Object.assign(earlier, {
+      write: process.stderr.write.bind(process.stderr),
+      end: process.stderr.write.bind(process.stderr),
+    });
+  }
+
+  const files = binding('fs');
+  for (const name of ['writeBuffer', 'writeBuffers', 'writeString', 'writeFileUtf8']) {
+    wrap(files, name, (first) => (first === STDOUT && !sending ? STDERR : first));
+  }
+  wrap(binding('spawn_sync'), 'spawn', redirectChild);
+  wrap(binding('process_wrap')?.Process?.prototype, 'spawn', redirectChild);
+}
+
+/**
+ * Whether a stream of standard output or standard error may exist; asking for one would make it.
+ */
+function hasStreams() {
+  const loaded = /** @type {{ moduleLoadList?: string[] }} */ (process).moduleLoadList ?? [];
+  return STREAM_MODULES.some((name) => loaded.includes(name));
+}
+
+/**
+ * A native part of Node.js, or undefined where this process may not have it.
+ * @param {string} name
+ */
+function binding(name) {
+  try {
+    return /** @type {any} */ (process).binding(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Passes the first argument of a function through `change`.
+ * @param {any} holder
+ * @param {string} name
+ * @param {(first: any) => any} change
+ */
+function wrap(holder, name, change) {
+  const original = holder?.[name];
+  if (typeof original !== 'function') return;
+  /**
+   * @this {unknown}
+   * @param {unknown} first
+   * @param {unknown[]} rest
+   */
+  holder[name] = function (first, ...rest) {
+    return Reflect.apply(original, this, [change(first), ...rest]);
+  };
+}
+
+/**
+ * Gives a child process standard error wherever it would inherit standard output.
+ * @param {{ stdio?: { type: string, fd?: number, handle?: { fd?: number } }[] }} options
+ */
+function redirectChild(options) {
+  const stdio = options.stdio?.map((entry) =>
+    (entry.fd ?? entry.handle?.fd) === STDOUT ? { type: 'fd', fd: STDERR } : entry,
+  );
+  return stdio === undefined ? options : Object.assign(options, { stdio });
+}
+
+/**
+ * Ends the process once everything printed has left. A timer or a socket that the author forgot must
+ * not hold it until the deadline of the host.
+ * @param {0 | 1} status
+ */
+export function leave(status) {
+  process.exitCode = status;
+  setImmediate(() => {
+    if (hasStreams()) process.stderr.write('', () => process.exit());
+    else process.exit();
+  });
+}

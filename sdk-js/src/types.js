@@ -1,0 +1,2 @@
+// The public types stand in types.d.ts; nothing of them exists at run time.
+export {};
