@@ -1,5 +1,6 @@
 """The SDK in its two forms: the package, and the one file that modules carry."""
 
+import os
 import sys
 from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
@@ -8,10 +9,15 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from support import FAULTY, Run, run
 from vendor import vendor
 
 import modberth_sdk
+
+#: The same examples in every run of CI, fresh ones on a desk.
+settings.register_profile("sdk", deadline=None, database=None, derandomize="CI" in os.environ)
+settings.load_profile("sdk")
 
 #: Runs the faulty module on the vendored SDK: the loader of the example, then the module's own source.
 WITH_VENDORED = """

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _SPACE = " \t\n\r"
 
 
+#: How a refusal shows: bad UTF-8, the scanner's complaints and the hooks' are ValueErrors, a value that does not
+#: begin is a StopIteration, and too many levels are a RecursionError. A scanner whose `json.decoder` was never
+#: imported has no exception to complain with in some releases, which the interpreter turns into a SystemError.
+_REFUSALS = (ValueError, StopIteration, RecursionError, SystemError)
+
+
 class _Refused(ValueError):
     """The fast reader met something outside the profile; the slow scanner will name it."""
 
@@ -27,8 +33,7 @@ def read_object(payload: bytes, frame: int) -> "dict[str, Any]":
     """The object in `payload`, or a ProtocolError that names frame, byte and fault."""
     try:
         return _read(payload)
-    except (ValueError, StopIteration, RecursionError):
-        # ValueError covers bad UTF-8, the scanner's own complaints and the hooks'.
+    except _REFUSALS:
         fault = find_fault(payload)
         if fault is None:
             raise

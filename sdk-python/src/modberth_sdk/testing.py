@@ -39,7 +39,8 @@ class Result:
         self._outcome = outcome
 
     def __repr__(self) -> str:
-        return f"Result(target={self.target!r}, {', '.join(f'{k}={v!r}' for k, v in self._outcome.items())})"
+        outcome = ", ".join(f"{name}={value!r}" for name, value in self._outcome.items() if name != "target")
+        return f"Result(target={self.target!r}, {outcome})"
 
     @property
     def error(self) -> TargetError | None:
