@@ -7,6 +7,7 @@ mod machine;
 mod pairs;
 mod row;
 mod sdk_start;
+mod strict_json;
 
 use clap::Parser;
 use row::{Row, Want};
@@ -26,11 +27,18 @@ struct Bench {
 }
 
 /// Every bench, in the order it is printed.
-const BENCHES: &[Bench] = &[Bench {
-    name: "sdk-start",
-    about: "what the SDK adds to the start of a bare interpreter, for one whole echo action",
-    run: sdk_start::rows,
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "strict-json",
+        about: "the strict check with the typed view, against a parser that builds values and checks less",
+        run: strict_json::rows,
+    },
+    Bench {
+        name: "sdk-start",
+        about: "what the SDK adds to the start of a bare interpreter, for one whole echo action",
+        run: sdk_start::rows,
+    },
+];
 
 /// Measures Modberth and prints one row per claim.
 #[derive(Parser)]
