@@ -47,9 +47,14 @@ pub(crate) fn frames(request: &Request, results: &[TargetResult]) -> Result<Vec<
 /// Appends one row.
 fn write(result: &TargetResult, index: usize, out: &mut String) -> Result<(), Violation> {
     let misplaced = |fault: &Fault, member: &str| {
-        Violation::new(fault.code, &fault.message)
+        let violation = Violation::new(fault.code, &fault.message)
             .path(format!("results[{index}]{member}{}", fault.path))
-            .target(target(result))
+            .target(target(result));
+        match fault.code {
+            Code::FrameTooLarge => violation.limit(limits::FRAME_PAYLOAD),
+            Code::JsonIntegerRange => violation.limit(limits::JSON_INTEGER),
+            _ => violation,
+        }
     };
     match &result.0 {
         Row::Data { target, data } => {
