@@ -84,9 +84,9 @@ def test_either_frame_of_the_vendored_file(name: str, vendored_module: Any) -> N
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_process_refuses(name: str, form: Form) -> None:
+def test_a_process_refuses(name: str, vendored_form: Form) -> None:
     payload = octets(ALL[name]["bytes"])
-    done = form.run(frame(HELLO) + framed(payload))
+    done = vendored_form.run(frame(HELLO) + framed(payload))
     assert done.refusal == (verdict(ALL[name]) if payload else "frame.empty")
     assert "frame 2" in done.line
     assert not payload or "byte " in done.line

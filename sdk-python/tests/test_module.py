@@ -171,7 +171,7 @@ ROWS: dict[str, tuple[Any, str]] = {
     ),
     "error-message-nul": ([{"target": "a", "error": {"code": "x", "message": "\0"}}, OTHER], "json.nul"),
     "error-message-surrogate": (
-        [{"target": "a", "error": {"code": "x", "message": "\ud800"}}],
+        [{"target": "a", "error": {"code": "x", "message": "\ud800"}}, OTHER],
         "json.surrogate",
     ),
     "all-missing": ([], "output.target_missing"),

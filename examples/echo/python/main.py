@@ -3,11 +3,11 @@
 import sys
 from importlib.machinery import SourceFileLoader
 
-# Load the SDK that stands beside this file by its exact path: isolated mode has no import path, and needs none.
+# Isolated mode has no import path to here: load the SDK beside this file by its path.
 if "modberth_sdk" not in sys.modules:
-    loader = SourceFileLoader("modberth_sdk", f"{__file__.rpartition('/')[0]}/modberth_sdk.py")
+    path = f"{__file__.rpartition('/')[0]}/modberth_sdk.py"
     sys.modules["modberth_sdk"] = type(sys)("modberth_sdk")
-    loader.exec_module(sys.modules["modberth_sdk"])
+    SourceFileLoader("modberth_sdk", path).exec_module(sys.modules["modberth_sdk"])
 
 from modberth_sdk import Module, Target, TargetError
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _SPACE = " \t\n\r"
 
 
-#: How a refusal shows: bad UTF-8, the scanner's complaints and the hooks' are ValueErrors, a value that does not
-#: begin is a StopIteration, and too many levels are a RecursionError. A scanner whose `json.decoder` was never
-#: imported has no exception to complain with in some releases, which the interpreter turns into a SystemError.
+#: How a refusal shows: bad UTF-8, the scanner's complaints and the hooks' are ValueErrors, a value that does
+#: not begin is a StopIteration, and too many levels are a RecursionError. In some releases the scanner has no
+#: exception to complain with before `json.decoder` is imported, and the interpreter makes it a SystemError.
 _REFUSALS = (ValueError, StopIteration, RecursionError, SystemError)
 
 
