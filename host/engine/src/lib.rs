@@ -1,1 +1,22 @@
-//! The Modberth host as a library: one invocation from request to outcome.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod checks;
+mod exchange;
+mod host;
+mod interpreter;
+mod invocation;
+mod limits;
+mod outcome;
+mod queue;
+mod running;
+
+pub use host::{Host, HostBuilder};
+pub use interpreter::{Interpreter, InterpreterKind};
+pub use invocation::{Grant, Invocation, Module};
+pub use limits::Limits;
+pub use outcome::{Outcome, ProcessReport, Stderr};
+pub use running::{Canceller, Running};
+
+pub use modberth_protocol::process::{Failure, Results, TargetError, TargetResult};
+pub use modberth_sandbox::{Confinement, Exit};

@@ -137,6 +137,10 @@ code_table! {
     HostIo = "host.io", Host;
     /// No interpreter for the module's language was found.
     HostInterpreter = "host.interpreter", Host;
+    /// The package speaks a process protocol that this host does not run.
+    HostProtocol = "host.protocol", Host;
+    /// A limit for waiting does not exist, or is no whole number of milliseconds from 1 to its default.
+    HostLimits = "host.limits", Caller;
     /// The action declares no parameter of this name.
     ParameterUnknown = "parameter.unknown", Caller;
     /// A required parameter is absent.
