@@ -52,11 +52,8 @@ const batchActions = {
     spawnSync('/bin/echo', ['stray child'], { stdio: 'inherit' });
     return ok(batch);
   },
-  keys: (batch) =>
-    batch.targets.map((target) =>
-      target.data(JSON.parse('{"__proto__":{"x":1},"constructor":2,"a":1,"A":2}')),
-    ),
-  control: (batch) => batch.targets.map((target) => target.data('\u0001\u001f"\\\u2028')),
+  keys: firstData(JSON.parse('{"__proto__":{"x":1},"constructor":2,"a":1,"A":2}')),
+  control: firstData('\u0001\u001f"\\\u2028'),
 };
 
 const eachActions = {
