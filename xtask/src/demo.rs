@@ -54,7 +54,7 @@ fn judge(answer: &Value) -> (&'static str, String, &'static str) {
                 && row["data"]["index"] == index
         });
     let data = rows.iter().map(|row| row["data"].to_string()).collect::<Vec<_>>().join(" ");
-    let confined = match answer["confined"].as_bool() {
+    let confined = match answer["process"]["confined"].as_bool() {
         Some(true) => "yes",
         Some(false) => "no",
         None => "-",
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn an_answer_is_right_only_when_both_targets_echo_in_order() {
         let row = |target: &str, index: i32| json!({"target": target, "data": {"message": "Hello", "index": index}});
-        let right = json!({"results": [row("a", 0), row("b", 1)], "confined": false});
+        let right = json!({"results": [row("a", 0), row("b", 1)], "process": {"confined": false}});
         assert_eq!((judge(&right).0, judge(&right).2), ("ok", "no"));
         assert_eq!(judge(&json!({"results": [row("b", 1), row("a", 0)]})).0, "wrong");
         assert_eq!(judge(&json!({"results": [row("a", 0)]})).0, "wrong");

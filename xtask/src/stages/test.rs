@@ -101,14 +101,7 @@ fn node(run: &mut Run<'_>, package: &str) -> Result<()> {
 fn conformance(run: &mut Run<'_>) -> Result<()> {
     let faulty = faulty::build(run).context("faulty modules")?;
     let job = Job::new("cargo")
-        .args([
-            "test",
-            "--package",
-            "modberth-conformance",
-            "--features",
-            "six-languages",
-            "--no-fail-fast",
-        ])
+        .args(["test", "--package", "modberth-conformance", "--features", "six-languages", "--no-fail-fast"])
         .env("MODBERTH_EXAMPLES", examples::list_file(run.workspace))
         .env("MODBERTH_FAULTY", faulty)
         .dir(&run.workspace.root);

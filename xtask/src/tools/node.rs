@@ -1,26 +1,33 @@
 //! Node and npm.
 
+use super::python;
 use crate::run::Job;
 use crate::stamp::{Inputs, Stamp};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The lowest major version of Node.
 const NODE: u32 = 20;
 
-/// The Node program with symlinks and shims resolved, and its version.
+/// The Node program that the host starts modules with, symlinks and shims resolved, and its version.
 pub(crate) fn find() -> Result<(PathBuf, String)> {
     let wanted = format!("Node {NODE} or newer with npm is needed");
-    let script = "console.log(process.execPath + '\\n' + process.version)";
-    let text = Job::new("node").args(["-e", script]).capture().with_context(|| wanted.clone())?;
-    let (path, version) = text.trim().split_once('\n').with_context(|| wanted.clone())?;
-    if super::version(version).is_none_or(|(major, _)| major < NODE) {
-        bail!("{wanted}, found {version}");
-    }
+    let (path, version) = python::host_candidates("node")
+        .iter()
+        .find_map(|path| question(path))
+        .with_context(|| wanted.clone())?;
     Job::new("npm").arg("--version").capture().with_context(|| wanted)?;
-    let path = PathBuf::from(path).canonicalize().context("node")?;
-    Ok((path, version.to_owned()))
+    Ok((path, version))
+}
+
+/// Starts a candidate and asks what it is; `None` when it is too old.
+fn question(candidate: &Path) -> Option<(PathBuf, String)> {
+    let script = "process.execPath + '\\n' + process.version";
+    let text = Job::new(candidate).args(["-p", script]).minutes(1).capture().ok()?;
+    let (path, version) = text.trim().split_once('\n')?;
+    let new = super::version(version).is_some_and(|(major, _)| major >= NODE);
+    new.then_some((Path::new(path).canonicalize().ok()?, version.to_owned()))
 }
 
 /// `npm ci` in a package's folder, when its lock file or Node changed since the last time.

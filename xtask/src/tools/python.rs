@@ -54,8 +54,8 @@ pub(crate) fn find(workspace: &Workspace) -> Result<Pythons> {
         }
     }
     known.save()?;
-    // The host takes the first in the system's places, in the order it looks; the developer's own is the first on the path.
-    let host = all.first().cloned().with_context(|| {
+    // The host takes the first that is called python3; the developer's own is the first on the path.
+    let host = host_candidates("python3").iter().find_map(|path| known.ask(path)).with_context(|| {
         format!("CPython {}.{} or newer is needed (python3 on the path)", PYTHON.0, PYTHON.1)
     })?;
     let for_venv = on_path("python3").and_then(|path| known.ask(&path)).unwrap_or_else(|| host.clone());
@@ -70,8 +70,7 @@ pub(crate) fn find(workspace: &Workspace) -> Result<Pythons> {
 
 /// Programs that may be a CPython, in the order of preference.
 fn candidates() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = vec!["/usr/bin".into(), "/usr/local/bin".into()];
-    folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    let mut folders = host_folders();
     let pyenv = env::var_os("PYENV_ROOT")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".pyenv")));
@@ -92,6 +91,19 @@ fn candidates() -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Where the host looks for interpreters: fixed places first, then along the path.
+fn host_folders() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = vec!["/usr/bin".into(), "/usr/local/bin".into()];
+    folders
+        .extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()).filter(|path| path.is_absolute()));
+    folders
+}
+
+/// The programs of this name in the order in which the host tries them.
+pub(crate) fn host_candidates(name: &str) -> Vec<PathBuf> {
+    host_folders().into_iter().map(|folder| folder.join(name)).filter(|path| is_program(path)).collect()
 }
 
 /// What interpreters answered before, kept by path, size and time, since starting a dozen of them takes a second.
