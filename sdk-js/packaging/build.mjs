@@ -13,9 +13,11 @@ rmSync(path.join(ROOT, 'dist'), { recursive: true, force: true });
 for (const project of ['tsconfig.build.json', 'tsconfig.build.cjs.json']) {
   execFileSync(tsc, ['-p', path.join(ROOT, project)], { stdio: 'inherit' });
 }
-// The compiler neither copies declarations nor compiles the module that they shadow.
+// The compiler neither copies declarations nor compiles the module that one of them shadows.
 for (const kind of ['esm', 'cjs']) {
-  copyFileSync(path.join(ROOT, 'src/types.d.ts'), path.join(ROOT, 'dist', kind, 'types.d.ts'));
+  for (const name of ['types.d.ts', 'internal.d.ts']) {
+    copyFileSync(path.join(ROOT, 'src', name), path.join(ROOT, 'dist', kind, name));
+  }
 }
 copyFileSync(path.join(ROOT, 'src/types.js'), path.join(ROOT, 'dist/esm/types.js'));
 writeFileSync(path.join(ROOT, 'dist/cjs/types.js'), "'use strict';\n");

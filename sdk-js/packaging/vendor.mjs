@@ -40,14 +40,14 @@ function writeTypes(directory, source) {
   const scratch = mkdtempSync(path.join(ROOT, 'dist', 'types-'));
   try {
     const written = readFileSync(path.join(ROOT, 'src', 'types.d.ts'), 'utf8');
-    const names = [...written.matchAll(/^export (?:type|interface) (\w+)/gm)].map(
-      ([, name]) => name,
-    );
-    writeFileSync(path.join(scratch, 'types.d.ts'), written);
-    writeFileSync(
-      path.join(scratch, 'modberth-sdk.mjs'),
-      `/** @import { ${names.join(', ')} } from './types.js' */\n${source}`,
-    );
+    let imports = '';
+    for (const name of ['types', 'internal']) {
+      const declarations = readFileSync(path.join(ROOT, 'src', `${name}.d.ts`), 'utf8');
+      const names = declarations.matchAll(/^export (?:type|interface) (\w+)/gm);
+      imports += `/** @import { ${[...names].map((match) => match[1]).join(', ')} } from './${name}.js' */\n`;
+      writeFileSync(path.join(scratch, `${name}.d.ts`), declarations);
+    }
+    writeFileSync(path.join(scratch, 'modberth-sdk.mjs'), imports + source);
     writeFileSync(
       path.join(scratch, 'tsconfig.json'),
       JSON.stringify({
@@ -58,13 +58,13 @@ function writeTypes(directory, source) {
           emitDeclarationOnly: true,
           noUnusedLocals: false,
         },
-        include: ['modberth-sdk.mjs', 'types.d.ts'],
+        include: ['modberth-sdk.mjs', '*.d.ts'],
       }),
     );
     const tsc = path.join(ROOT, 'node_modules', '.bin', 'tsc');
     execFileSync(tsc, ['-p', scratch], { stdio: ['ignore', 'inherit', 'inherit'] });
     const derived = readFileSync(path.join(scratch, 'modberth-sdk.d.mts'), 'utf8')
-      .replace(/^import type \{[^}]*\} from '.\/types.js';\n/gm, '')
+      .replace(/^import type \{[^}]*\} from '.\/(?:types|internal).js';\n/gm, '')
       .replace(/^\/\*\* @import [^\n]*\*\/\n/gm, '');
     for (const kind of ['mts', 'cts']) {
       writeFileSync(path.join(directory, `modberth-sdk.d.${kind}`), `${written}\n${derived}`);

@@ -4,14 +4,14 @@ import { encodeFrames, readFrames } from './frame.js';
 import { checkRequest } from './request.js';
 import { encodeResults } from './results.js';
 
-/** @import { Answer, Note } from './handle.js' */
+/** @import { Answer, Note, Read } from './internal.js' */
 
 const HELLO = '{"version":1,"type":"hello","protocol":1}';
 
 /**
  * One action from the two frames of the host to the two frames of the module. Nothing leaves before
  * everything is checked (P1-SDK-04, P1-SDK-05).
- * @param {(into: Buffer, offset: number) => number} read
+ * @param {Read} read
  * @param {Answer} answer
  * @param {Note} note
  * @returns {Buffer}
@@ -35,7 +35,7 @@ export function exchange(read, answer, note) {
 /**
  * Reads from bytes in memory.
  * @param {Uint8Array} bytes
- * @returns {(into: Buffer, offset: number) => number}
+ * @returns {Read}
  */
 export function readerOf(bytes) {
   let at = 0;

@@ -2,13 +2,15 @@ import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { HEADER_LENGTH, MAX_PAYLOAD } from './limits.js';
 
+/** @import { Read } from './internal.js' */
+
 // Two small frames fit, and so does the look for the end of the input.
 const FIRST_CAPACITY = 65_536;
 
 /**
  * Reads exactly two frames and the end of the input (P1-FRAME-01 to -06, P1-SDK-01). A header is
  * judged before anything of the size it declares is allocated.
- * @param {(into: Buffer, offset: number) => number} read Reads some bytes; 0 is the end of the input.
+ * @param {Read} read
  * @returns {[Buffer, Buffer]} The two payloads.
  */
 export function readFrames(read) {

@@ -3,23 +3,8 @@ import { isTargetError, ModberthError } from './errors.js';
 import { BatchTarget } from './target.js';
 import { describe, isThenable, quote } from './text.js';
 
-/** @import { Checked } from './request.js' */
+/** @import { Answer, Checked, Note } from './internal.js' */
 /** @import { Action, EachHandler, Json, ServeHandler, Target, TargetResult } from './types.js' */
-
-/**
- * Takes a trace or another line for standard error.
- * @callback Note
- * @param {string} text
- * @returns {void}
- */
-
-/**
- * Turns a checked request into a results list; what it returns is not checked yet.
- * @callback Answer
- * @param {Checked} request
- * @param {Note} note
- * @returns {unknown}
- */
 
 /**
  * Answers by a table of actions. An unknown action gives every target an error (P1-SDK-10).

@@ -1,39 +1,11 @@
+import { ActionModule } from './action-module.js';
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
-import { exchange, readerOf } from './exchange.js';
 import { answerByActions, answerByHandler } from './handle.js';
 import { runProcess } from './run.js';
-import { traceSink } from './stdio.js';
 import { describe, isIdentifier, isPlainObject, quote } from './text.js';
 
-/** @import { Answer } from './handle.js' */
 /** @import { Action, Module, ServeHandler } from './types.js' */
-
-/**
- * What `defineModule` makes.
- * @implements {Module}
- */
-export class ActionModule {
-  /** @type {Answer} */
-  #answer;
-
-  /** @param {Answer} answer */
-  constructor(answer) {
-    this.#answer = answer;
-  }
-
-  run() {
-    runProcess(this.#answer);
-  }
-
-  /**
-   * @param {Uint8Array} input
-   * @returns {Uint8Array}
-   */
-  exchange(input) {
-    return exchange(readerOf(input), this.#answer, traceSink());
-  }
-}
 
 /**
  * Defines a module by its actions. Each action has a handler that runs for every target (`each`) or

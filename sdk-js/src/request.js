@@ -4,21 +4,12 @@ import { MAX_REQUEST_ID, MAX_TARGETS, MAX_TARGET_ID } from './limits.js';
 import { decode } from './scan.js';
 import { countCodePoints, describe, isIdentifier, isPlainObject, quote } from './text.js';
 
+/** @import { Checked, Scan } from './internal.js' */
 /** @import { Request } from './types.js' */
 
 const HELLO_FIELDS = ['version', 'type', 'host_api'];
 const INVOKE_FIELDS = ['version', 'type', 'id', 'action', 'targets', 'parameters'];
 const FORBIDDEN = /[/\\:\0]/;
-
-/**
- * A request that passed every check, with copies that the author cannot reach.
- * @typedef {object} Checked
- * @property {Request} message The message itself, for handlers.
- * @property {string} id
- * @property {string} action
- * @property {readonly string[]} targets
- * @property {ReadonlySet<number>} large The doubles beyond the exact integers in it.
- */
 
 /**
  * Checks the hello and the invoke of the host (P1-SDK-01, P1-SDK-02, P1-HOST-03).
@@ -122,7 +113,7 @@ export function checkTargets(place, targets) {
  * @param {string} place
  * @param {string} type
  * @param {readonly string[]} fields
- * @param {ReturnType<typeof decode>} message
+ * @param {Scan} message
  */
 function checkMessage(place, type, fields, message) {
   const { value, rootNumbers } = message;
@@ -157,7 +148,7 @@ function checkMessage(place, type, fields, message) {
 }
 
 /**
- * @param {ReturnType<typeof decode>} message
+ * @param {Scan} message
  * @param {string} name
  */
 function shown(message, name) {

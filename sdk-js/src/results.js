@@ -11,15 +11,10 @@ import {
 } from './text.js';
 import { Writer } from './write.js';
 
-/** @import { Checked } from './request.js' */
+/** @import { Checked, Row } from './internal.js' */
 
 // A result row stands at depth 2 of its frame, its data and its error one below.
 const OUTCOME_DEPTH = 3;
-
-/**
- * One result row, its values read once so that nothing can change after the check.
- * @typedef {{ place: string, target: string, name: 'data' | 'error', value: unknown }} Row
- */
 
 /**
  * Checks the shape of a results list as the host will: row by row, then the missing targets

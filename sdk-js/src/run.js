@@ -3,7 +3,7 @@ import { ModberthError } from './errors.js';
 import { exchange } from './exchange.js';
 import { leave, readInput, reportRefusal, sendFrames, takeOutput, traceSink } from './stdio.js';
 
-/** @import { Answer } from './handle.js' */
+/** @import { Answer } from './internal.js' */
 
 /**
  * Runs the process of one action: standard input to standard output (P1-SDK-12). A refusal leaves

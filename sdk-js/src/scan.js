@@ -4,19 +4,14 @@ import { ModberthError } from './errors.js';
 import { MAX_DEPTH, MAX_ENTRIES, MAX_NAME, MAX_STRING, RESERVED_PREFIX } from './limits.js';
 import { countCodePoints, quote } from './text.js';
 
-/**
- * What the scan keeps of a document besides its verdict.
- * @typedef {object} Scan
- * @property {Map<string, string>} rootNumbers The literal of every number that is a member of the root.
- * @property {Set<number>} large Every double beyond the exact integers that the document holds.
- */
+/** @import { Scan } from './internal.js' */
 
 /**
  * Checks a payload against the whole strict profile and parses it (P1-HOST-17 to -22, -35).
  * UTF-8 is judged first, over everything; then the first fault from left to right wins.
  * @param {Buffer} bytes
  * @param {string} place Where the payload stands, for messages: `frame 2`.
- * @returns {Scan & { value: { [name: string]: unknown } }}
+ * @returns {Scan}
  */
 export function decode(bytes, place) {
   if (!isUtf8(bytes)) {

@@ -9,7 +9,7 @@ import { readerOf } from './exchange.js';
 import { encodeFrames, readFrames } from './frame.js';
 import { answerByHandler } from './handle.js';
 import { MAX_PAYLOAD } from './limits.js';
-import { ActionModule } from './module.js';
+import { ActionModule } from './action-module.js';
 import { checkTargets } from './request.js';
 import { checkResults } from './results.js';
 import { decode } from './scan.js';
