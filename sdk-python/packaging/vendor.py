@@ -62,12 +62,9 @@ def amalgamate(package: Path = PACKAGE) -> str:
         raise VendorError(f"nothing imports {sorted(unused)}")
     typing = [line for name in order for line in modules[name].typing]
     imports = [line for name in order for line in modules[name].imports]
-    parts = [HEADER + root.docstring]
-    parts.append("\n".join(sorted(set(imports))))
-    parts.append("TYPE_CHECKING = False\nif TYPE_CHECKING:\n" + "\n".join(_typing_block(typing)))
-    parts.extend(f"{_comment(modules[name])}\n\n{modules[name].body}" for name in order)
-    parts.append(root.body)
-    return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
+    flag = "TYPE_CHECKING = False\nif TYPE_CHECKING:\n" + "\n".join(_typing_block(typing))
+    head = "\n\n".join([HEADER + root.docstring, "\n".join(sorted(set(imports))), flag])
+    return "\n\n\n".join([head, *(_section(modules[name]) for name in order), root.body]) + "\n"
 
 
 class _Module:
@@ -103,10 +100,12 @@ class _Module:
         self.body = "\n".join(line for number, line in enumerate(lines) if number not in gone).strip("\n")
 
 
-def _comment(module: _Module) -> str:
-    """Give a module's docstring as a comment under its name."""
+def _section(module: _Module) -> str:
+    """Give a module under its name, its docstring as a comment."""
     text = module.docstring.replace('"""', "").strip().splitlines()
-    return "\n".join([f"# ---- {module.name}.py", *(f"# {line}".rstrip() for line in text)])
+    title = [f"# ---- {module.name}.py", *(f"# {line}".rstrip() for line in text)]
+    gap = ["", ""] if module.body.startswith(("class ", "def ", "@")) else [""]
+    return "\n".join([*title, *gap, module.body])
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -1,6 +1,7 @@
 """Test a module without a process and without a host.
 
     from modberth_sdk.testing import FakeHost
+
     from main import module
 
     def test_echo() -> None:
