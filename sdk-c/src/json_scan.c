@@ -15,7 +15,7 @@ typedef struct {
     uint32_t start;
     uint32_t length;
     bool escaped;
-} name;
+} scan_name;
 
 /* One object is open per depth at most, and none is deeper than MBI_DEPTH_LIMIT - 1. */
 #define OPEN_NAMES (MBI_DEPTH_LIMIT * MBI_ENTRIES_MAX)
@@ -28,7 +28,7 @@ typedef struct {
     mbi_json_fault *fault;
     /* The names of all open objects; those of one object stand together, sorted. */
     size_t open_names;
-    name names[OPEN_NAMES];
+    scan_name names[OPEN_NAMES];
 } scan;
 
 static bool refuse_at(scan *s, const char *code, size_t offset, const char *what)
@@ -109,7 +109,7 @@ static bool unicode_escape(scan *s, size_t at, unsigned *value)
 }
 
 /* Reads one escape; `at` stands on the backslash. */
-static bool escape_sequence(scan *s)
+static bool scan_escape_sequence(scan *s)
 {
     const size_t start = s->at;
     if (start + 1 >= s->length) {
@@ -161,7 +161,7 @@ static bool escape_sequence(scan *s)
 }
 
 /* Reads a string; `at` stands on the opening quote. Gives its inside and its code points. */
-static bool string(scan *s, name *inside, size_t *code_points)
+static bool scan_string(scan *s, scan_name *inside, size_t *code_points)
 {
     s->at++;
     inside->start = (uint32_t)s->at;
@@ -176,7 +176,7 @@ static bool string(scan *s, name *inside, size_t *code_points)
         }
         if (c == '\\') {
             inside->escaped = true;
-            if (!escape_sequence(s)) {
+            if (!scan_escape_sequence(s)) {
                 return false;
             }
             ++*code_points;
@@ -206,7 +206,7 @@ static unsigned hex4(const unsigned char *bytes)
     return value;
 }
 
-/* The next code point of a name that string() has checked. */
+/* The next code point of a name that scan_string() has checked. */
 static unsigned next_code_point(const unsigned char *bytes, size_t *at)
 {
     const unsigned char c = bytes[(*at)++];
@@ -248,7 +248,7 @@ static unsigned next_code_point(const unsigned char *bytes, size_t *at)
 }
 
 /* Orders names by their code points after unescaping. Bytes of UTF-8 order the same way. */
-static int compare_names(const scan *s, const name *a, const name *b)
+static int compare_names(const scan *s, const scan_name *a, const scan_name *b)
 {
     if (!a->escaped && !b->escaped) {
         const size_t common = a->length < b->length ? a->length : b->length;
@@ -271,7 +271,7 @@ static int compare_names(const scan *s, const name *a, const name *b)
 
 /* Names that serde_json gives a meaning of its own: with some of its features it would read the
  * value as something that was never checked. */
-static bool is_reserved(const scan *s, const name *n)
+static bool is_reserved(const scan *s, const scan_name *n)
 {
     static const char reserved[] = "$serde_json::private::";
     size_t at = n->start;
@@ -285,7 +285,7 @@ static bool is_reserved(const scan *s, const name *n)
 }
 
 /* Puts a name in its place among the sorted names of its object, which begin at `first`. */
-static bool remember_name(scan *s, size_t first, const name *n)
+static bool remember_name(scan *s, size_t first, const scan_name *n)
 {
     size_t low = first;
     size_t high = s->open_names;
@@ -302,7 +302,7 @@ static bool remember_name(scan *s, size_t first, const name *n)
             low = middle + 1;
         }
     }
-    memmove(&s->names[low + 1], &s->names[low], (s->open_names - low) * sizeof(name));
+    memmove(&s->names[low + 1], &s->names[low], (s->open_names - low) * sizeof(scan_name));
     s->names[low] = *n;
     s->open_names++;
     return true;
@@ -317,7 +317,7 @@ static bool continues_number(unsigned char c)
            c == '.' || c == '+' || c == '-';
 }
 
-static size_t digits(scan *s)
+static size_t scan_digits(scan *s)
 {
     const size_t start = s->at;
     while (!at_end(s) && is_digit(s->bytes[s->at])) {
@@ -345,14 +345,14 @@ static bool refuse_number(scan *s)
                      "a number that is not written as JSON writes numbers");
 }
 
-static bool number(scan *s)
+static bool scan_number(scan *s)
 {
     const size_t start = s->at;
     if (s->bytes[s->at] == '-') {
         s->at++;
     }
     const size_t first = s->at;
-    const size_t whole = digits(s);
+    const size_t whole = scan_digits(s);
     if (whole == 0) {
         return refuse_number(s);
     }
@@ -364,7 +364,7 @@ static bool number(scan *s)
     if (!at_end(s) && s->bytes[s->at] == '.') {
         integer = false;
         s->at++;
-        if (digits(s) == 0) {
+        if (scan_digits(s) == 0) {
             return refuse_number(s);
         }
     }
@@ -374,7 +374,7 @@ static bool number(scan *s)
         if (!at_end(s) && (s->bytes[s->at] == '+' || s->bytes[s->at] == '-')) {
             s->at++;
         }
-        if (digits(s) == 0) {
+        if (scan_digits(s) == 0) {
             return refuse_number(s);
         }
     }
@@ -419,9 +419,9 @@ static bool is_other_digit(const unsigned char *text)
 
 /* --- values --- */
 
-static bool value(scan *s, unsigned depth);
+static bool scan_value(scan *s, unsigned depth);
 
-static bool literal(scan *s, const char *word)
+static bool scan_literal(scan *s, const char *word)
 {
     for (size_t i = 0; word[i] != '\0'; i++) {
         if (at_end(s)) {
@@ -435,12 +435,12 @@ static bool literal(scan *s, const char *word)
     return true;
 }
 
-static bool string_value(scan *s)
+static bool scan_string_value(scan *s)
 {
     const size_t start = s->at;
-    name ignored;
+    scan_name ignored;
     size_t length;
-    if (!string(s, &ignored, &length)) {
+    if (!scan_string(s, &ignored, &length)) {
         return false;
     }
     if (length > MBI_STRING_MAX) {
@@ -466,10 +466,10 @@ static bool refuse_name(scan *s)
     return refuse_at(s, MB_JSON_SYNTAX, s->at, "a name must stand here");
 }
 
-static bool member_name(scan *s, size_t first, size_t count)
+static bool scan_member_name(scan *s, size_t first, size_t count)
 {
     const size_t start = s->at;
-    name n;
+    scan_name n;
     size_t length;
     if (s->bytes[start] != '"') {
         return refuse_name(s);
@@ -477,7 +477,7 @@ static bool member_name(scan *s, size_t first, size_t count)
     if (count >= MBI_ENTRIES_MAX) {
         return refuse_entries(s, count);
     }
-    if (!string(s, &n, &length)) {
+    if (!scan_string(s, &n, &length)) {
         return false;
     }
     if (length > MBI_NAME_MAX) {
@@ -492,7 +492,7 @@ static bool member_name(scan *s, size_t first, size_t count)
 }
 
 /* Reads what follows an entry: true with `*more` if another one comes. */
-static bool separator(scan *s, unsigned char close, bool *more)
+static bool scan_separator(scan *s, unsigned char close, bool *more)
 {
     const size_t entry_end = s->at;
     skip_space(s);
@@ -514,7 +514,7 @@ static bool separator(scan *s, unsigned char close, bool *more)
     return true;
 }
 
-static bool object(scan *s, unsigned depth)
+static bool scan_object(scan *s, unsigned depth)
 {
     const size_t first = s->open_names;
     size_t count = 0;
@@ -529,7 +529,7 @@ static bool object(scan *s, unsigned depth)
         if (at_end(s)) {
             return refuse_end(s);
         }
-        if (!member_name(s, first, count)) {
+        if (!scan_member_name(s, first, count)) {
             return false;
         }
         skip_space(s);
@@ -542,7 +542,7 @@ static bool object(scan *s, unsigned depth)
         s->at++;
         skip_space(s);
         const size_t start = s->at;
-        if (!value(s, depth + 1)) {
+        if (!scan_value(s, depth + 1)) {
             return false;
         }
         if (depth == 0 && s->root != NULL) {
@@ -553,7 +553,7 @@ static bool object(scan *s, unsigned depth)
             s->root->count = count + 1;
         }
         count++;
-        if (!separator(s, '}', &more)) {
+        if (!scan_separator(s, '}', &more)) {
             return false;
         }
     }
@@ -561,7 +561,7 @@ static bool object(scan *s, unsigned depth)
     return true;
 }
 
-static bool array(scan *s, unsigned depth)
+static bool scan_array(scan *s, unsigned depth)
 {
     size_t count = 0;
     bool more = true;
@@ -575,11 +575,11 @@ static bool array(scan *s, unsigned depth)
         if (count >= MBI_ENTRIES_MAX && !at_end(s)) {
             return refuse_entries(s, count);
         }
-        if (!value(s, depth + 1)) {
+        if (!scan_value(s, depth + 1)) {
             return false;
         }
         count++;
-        if (!separator(s, ']', &more)) {
+        if (!scan_separator(s, ']', &more)) {
             return false;
         }
     }
@@ -587,7 +587,7 @@ static bool array(scan *s, unsigned depth)
 }
 
 /* Reads one value; `at` stands on its first byte. Recursion ends at the depth limit. */
-static bool value(scan *s, unsigned depth)
+static bool scan_value(scan *s, unsigned depth)
 {
     if (at_end(s)) {
         return refuse_end(s);
@@ -599,20 +599,20 @@ static bool value(scan *s, unsigned depth)
     const unsigned char c = s->bytes[s->at];
     switch (c) {
     case '{':
-        return object(s, depth);
+        return scan_object(s, depth);
     case '[':
-        return array(s, depth);
+        return scan_array(s, depth);
     case '"':
-        return string_value(s);
+        return scan_string_value(s);
     case 't':
-        return literal(s, "true");
+        return scan_literal(s, "true");
     case 'f':
-        return literal(s, "false");
+        return scan_literal(s, "false");
     case 'n':
-        return literal(s, "null");
+        return scan_literal(s, "null");
     default:
         if (c == '-' || is_digit(c)) {
-            return number(s);
+            return scan_number(s);
         }
         if (c == '+' || c == '.' || is_other_digit(s->bytes + s->at)) {
             return refuse_number(s);
@@ -621,8 +621,8 @@ static bool value(scan *s, unsigned depth)
     }
 }
 
-static bool begin(scan *s, const unsigned char *bytes, size_t length, mbi_root *root,
-                  mbi_json_fault *fault)
+static bool scan_begin(scan *s, const unsigned char *bytes, size_t length, mbi_root *root,
+                       mbi_json_fault *fault)
 {
     s->bytes = bytes;
     s->length = length;
@@ -641,7 +641,7 @@ static bool begin(scan *s, const unsigned char *bytes, size_t length, mbi_root *
     return true;
 }
 
-static bool end(scan *s)
+static bool scan_end(scan *s)
 {
     skip_space(s);
     if (!at_end(s)) {
@@ -654,7 +654,7 @@ MBI bool mbi_json_check(const unsigned char *bytes, size_t length, mbi_root *roo
                         mbi_json_fault *fault)
 {
     scan s;
-    if (!begin(&s, bytes, length, root, fault)) {
+    if (!scan_begin(&s, bytes, length, root, fault)) {
         return false;
     }
     if (at_end(&s)) {
@@ -663,14 +663,14 @@ MBI bool mbi_json_check(const unsigned char *bytes, size_t length, mbi_root *roo
     if (bytes[s.at] != '{') {
         return refuse_at(&s, MB_JSON_NOT_OBJECT, s.at, "the payload does not begin as an object");
     }
-    return value(&s, 0) && end(&s);
+    return scan_value(&s, 0) && scan_end(&s);
 }
 
 MBI bool mbi_json_check_value(const unsigned char *bytes, size_t length, unsigned depth,
                               mbi_json_fault *fault)
 {
     scan s;
-    return begin(&s, bytes, length, NULL, fault) && value(&s, depth) && end(&s);
+    return scan_begin(&s, bytes, length, NULL, fault) && scan_value(&s, depth) && scan_end(&s);
 }
 
 MBI bool mbi_refuse_json(mbi_fault *fault, const char *place, const mbi_json_fault *json)

@@ -36,19 +36,20 @@ static size_t render(const path *p, char out[PATH_MAX_BYTES])
     return wanted < PATH_MAX_BYTES ? wanted : PATH_MAX_BYTES - 1;
 }
 
-static bool refuse(const mbi_writer *writer, const path *at, const char *code, const char *what)
+static bool refuse_value(const mbi_writer *writer, const path *at, const char *code,
+                         const char *what)
 {
     char place[PATH_MAX_BYTES];
     (void)render(at, place);
     return mbi_refuse(writer->fault, code, "%s: %s: %s", writer->place, place, what);
 }
 
-static bool refuse_bound(const mbi_writer *writer, const path *at, const char *code,
-                         const char *what, size_t limit, size_t actual)
+static bool refuse_value_bound(const mbi_writer *writer, const path *at, const char *code,
+                               const char *what, size_t limit, size_t actual)
 {
     char text[128];
     (void)snprintf(text, sizeof text, "%s: %zu, the limit is %zu", what, actual, limit);
-    return refuse(writer, at, code, text);
+    return refuse_value(writer, at, code, text);
 }
 
 MBI bool mbi_write_raw(mbi_writer *writer, const void *bytes, size_t length)
@@ -68,7 +69,7 @@ MBI bool mbi_write_text(mbi_writer *writer, const char *literal)
 }
 
 /* What to write for a byte that cannot stand in a string as it is; 0 for every other byte. */
-static size_t escape(unsigned char c, char out[8])
+static size_t escape_byte(unsigned char c, char out[8])
 {
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char letters[] = "\"\\bfnrt";
@@ -93,7 +94,7 @@ MBI bool mbi_write_string(mbi_writer *writer, const char *text, size_t length)
     }
     for (size_t i = 0; i < length; i++) {
         char escaped[8];
-        const size_t size = escape((unsigned char)text[i], escaped);
+        const size_t size = escape_byte((unsigned char)text[i], escaped);
         if (size > 0) {
             if (!mbi_write_raw(writer, text + begin, i - begin) ||
                 !mbi_write_raw(writer, escaped, size)) {
@@ -115,12 +116,12 @@ static bool check_text(const mbi_writer *writer, const path *at, const char *tex
     const bool whole = *length <= bound * 4;
     /* A text that was cut may end inside a code point. */
     if (valid < *length && (whole || *length - valid > 3)) {
-        return refuse(writer, at, MB_JSON_UTF8, "text that is not UTF-8");
+        return refuse_value(writer, at, MB_JSON_UTF8, "text that is not UTF-8");
     }
     const size_t code_points = mbi_code_points(text, *length);
     if (!whole || code_points > bound) {
-        return refuse_bound(writer, at, code, what, bound,
-                            whole ? code_points : mbi_code_points(text, strlen(text)));
+        return refuse_value_bound(writer, at, code, what, bound,
+                                  whole ? code_points : mbi_code_points(text, strlen(text)));
     }
     return true;
 }
@@ -129,7 +130,7 @@ static bool write_text_value(mbi_writer *writer, const cJSON *value, const path 
 {
     size_t length;
     if (value->valuestring == NULL) {
-        return refuse(writer, at, MB_OUTPUT_VALUE, "a string without text");
+        return refuse_value(writer, at, MB_OUTPUT_VALUE, "a string without text");
     }
     return check_text(writer, at, value->valuestring, MBI_STRING_MAX, MB_JSON_STRING_LENGTH,
                       "a string of too many code points", &length) &&
@@ -141,15 +142,15 @@ static bool write_number(mbi_writer *writer, const cJSON *value, const path *at)
     const double number = value->valuedouble;
     char text[MBI_NUMBER_MAX];
     if (!isfinite(number)) {
-        return refuse(writer, at, MB_JSON_NONFINITE,
-                      isnan(number) ? "a number that is NaN" : "a number that is infinite");
+        return refuse_value(writer, at, MB_JSON_NONFINITE,
+                            isnan(number) ? "a number that is NaN" : "a number that is infinite");
     }
     /* A double cannot tell 2^53 from 2^53 + 1. One that came in may go out, with an exponent. */
     if (mbi_is_big_number(number) && !mbi_big_numbers_contain(writer->passed_on, number)) {
         char what[128];
         (void)snprintf(what, sizeof what, "the whole number %.17g is outside plus or minus %lld",
                        number, (long long)MB_INTEGER_MAX);
-        return refuse(writer, at, MB_JSON_INTEGER_RANGE, what);
+        return refuse_value(writer, at, MB_JSON_INTEGER_RANGE, what);
     }
     return mbi_write_raw(writer, text, mbi_number_format(number, text));
 }
@@ -159,12 +160,12 @@ static bool write_raw_json(mbi_writer *writer, const cJSON *value, unsigned dept
 {
     mbi_json_fault json;
     if (value->valuestring == NULL) {
-        return refuse(writer, at, MB_OUTPUT_VALUE, "raw JSON without text");
+        return refuse_value(writer, at, MB_OUTPUT_VALUE, "raw JSON without text");
     }
     const size_t length = strnlen(value->valuestring, MB_FRAME_MAX + 1);
     if (length > MB_FRAME_MAX) {
-        return refuse_bound(writer, at, MB_FRAME_TOO_LARGE, "raw JSON of too many bytes",
-                            MB_FRAME_MAX, strlen(value->valuestring));
+        return refuse_value_bound(writer, at, MB_FRAME_TOO_LARGE, "raw JSON of too many bytes",
+                                  MB_FRAME_MAX, strlen(value->valuestring));
     }
     if (!mbi_json_check_value((const unsigned char *)value->valuestring, length, depth, &json)) {
         char where[PATH_MAX_BYTES];
@@ -188,11 +189,12 @@ static bool check_names(const mbi_writer *writer, const cJSON *object, const pat
     size_t count = 0;
     for (const cJSON *member = object->child; member != NULL; member = member->next) {
         if (count == MBI_ENTRIES_MAX) {
-            return refuse_bound(writer, at, MB_JSON_ENTRIES, "too many entries in one object",
-                                MBI_ENTRIES_MAX, count + 1);
+            return refuse_value_bound(writer, at, MB_JSON_ENTRIES, "too many entries in one object",
+                                      MBI_ENTRIES_MAX, count + 1);
         }
         if (member->string == NULL) {
-            return refuse(writer, at, MB_OUTPUT_VALUE, "an object with a member without a name");
+            return refuse_value(writer, at, MB_OUTPUT_VALUE,
+                                "an object with a member without a name");
         }
         sorted[count++] = member;
     }
@@ -200,8 +202,8 @@ static bool check_names(const mbi_writer *writer, const cJSON *object, const pat
     for (size_t i = 1; i < count; i++) {
         if (strcmp(sorted[i - 1]->string, sorted[i]->string) == 0) {
             const path twice = {at, sorted[i]->string, 0};
-            return refuse(writer, &twice, MB_JSON_DUPLICATE_KEY,
-                          "this name stands twice in one object");
+            return refuse_value(writer, &twice, MB_JSON_DUPLICATE_KEY,
+                                "this name stands twice in one object");
         }
     }
     return true;
@@ -222,8 +224,8 @@ static bool write_object(mbi_writer *writer, const cJSON *object, unsigned depth
             return false;
         }
         if (strncmp(member->string, "$serde_json::private::", 22) == 0) {
-            return refuse(writer, &here, MB_JSON_RESERVED_KEY,
-                          "a name that begins $serde_json::private::");
+            return refuse_value(writer, &here, MB_JSON_RESERVED_KEY,
+                                "a name that begins $serde_json::private::");
         }
         if ((member != object->child && !mbi_write_raw(writer, ",", 1)) ||
             !mbi_write_string(writer, member->string, length) || !mbi_write_raw(writer, ":", 1) ||
@@ -243,8 +245,8 @@ static bool write_array(mbi_writer *writer, const cJSON *array, unsigned depth, 
     for (const cJSON *entry = array->child; entry != NULL; entry = entry->next) {
         const path here = {at, NULL, count};
         if (count == MBI_ENTRIES_MAX) {
-            return refuse_bound(writer, at, MB_JSON_ENTRIES, "too many entries in one array",
-                                MBI_ENTRIES_MAX, count + 1);
+            return refuse_value_bound(writer, at, MB_JSON_ENTRIES, "too many entries in one array",
+                                      MBI_ENTRIES_MAX, count + 1);
         }
         if ((count > 0 && !mbi_write_raw(writer, ",", 1)) ||
             !write_at(writer, entry, depth + 1, &here)) {
@@ -261,9 +263,9 @@ static bool write_array(mbi_writer *writer, const cJSON *array, unsigned depth, 
 static bool write_at(mbi_writer *writer, const cJSON *value, unsigned depth, const path *at)
 {
     if (depth >= MBI_DEPTH_LIMIT) {
-        return refuse_bound(writer, at, MB_JSON_DEPTH,
-                            "a value too deep; the root of the frame is at depth 0",
-                            MBI_DEPTH_LIMIT - 1, depth);
+        return refuse_value_bound(writer, at, MB_JSON_DEPTH,
+                                  "a value too deep; the root of the frame is at depth 0",
+                                  MBI_DEPTH_LIMIT - 1, depth);
     }
     switch (value->type & TYPE_BITS) {
     case cJSON_NULL:
@@ -283,7 +285,7 @@ static bool write_at(mbi_writer *writer, const cJSON *value, unsigned depth, con
     case cJSON_Raw:
         return write_raw_json(writer, value, depth, at);
     default:
-        return refuse(writer, at, MB_OUTPUT_VALUE, "a cJSON item of no valid type");
+        return refuse_value(writer, at, MB_OUTPUT_VALUE, "a cJSON item of no valid type");
     }
 }
 

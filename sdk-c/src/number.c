@@ -11,7 +11,8 @@ MBI bool mbi_locale_enter(mbi_locale *locale, mbi_fault *fault)
 {
     const locale_t neutral = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (neutral == (locale_t)0) {
-        return mbi_refuse_memory(fault, "the C locale");
+        (void)mbi_refuse_memory(fault, "the C locale");
+        return false;
     }
     locale->neutral = neutral;
     locale->previous = uselocale(neutral);

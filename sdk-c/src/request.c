@@ -15,9 +15,9 @@ typedef struct {
     const mbi_buffer *payload;
     mbi_root root;
     cJSON *tree;
-} message;
+} request_message;
 
-static bool check_json(message *m, mbi_fault *fault)
+static bool check_json(request_message *m, mbi_fault *fault)
 {
     mbi_json_fault json;
     char place[32];
@@ -26,7 +26,7 @@ static bool check_json(message *m, mbi_fault *fault)
            mbi_refuse_json(fault, place, &json);
 }
 
-static bool parse(message *m, mbi_fault *fault)
+static bool parse(request_message *m, mbi_fault *fault)
 {
     /* The length includes the NUL, so that cJSON never reads beyond it. */
     m->tree =
@@ -34,7 +34,8 @@ static bool parse(message *m, mbi_fault *fault)
     return m->tree != NULL || mbi_refuse_memory(fault, "a request, or cJSON could not read it");
 }
 
-static bool refuse_message(const message *m, mbi_fault *fault, const char *what, const char *field)
+static bool refuse_message(const request_message *m, mbi_fault *fault, const char *what,
+                           const char *field)
 {
     char quoted[MBI_QUOTED_MAX];
     return mbi_refuse(fault, MB_REQUEST_MESSAGE, "frame %u: %s %s", m->number, what,
@@ -42,7 +43,7 @@ static bool refuse_message(const message *m, mbi_fault *fault, const char *what,
 }
 
 /* Exactly these fields. That none stands twice is known. */
-static bool check_fields(const message *m, const char *const *fields, mbi_fault *fault)
+static bool check_fields(const request_message *m, const char *const *fields, mbi_fault *fault)
 {
     for (const cJSON *member = m->tree->child; member != NULL; member = member->next) {
         size_t i = 0;
@@ -62,7 +63,8 @@ static bool check_fields(const message *m, const char *const *fields, mbi_fault 
 }
 
 /* A field must be the integer 1 as it is written: cJSON would take 1.0 and 1e0 for it. */
-static bool check_one(const message *m, const char *field, const char *code, mbi_fault *fault)
+static bool check_one(const request_message *m, const char *field, const char *code,
+                      mbi_fault *fault)
 {
     size_t i = 0;
     const cJSON *member = m->tree->child;
@@ -83,7 +85,7 @@ static bool check_one(const message *m, const char *field, const char *code, mbi
                       mbi_quote(shown, quoted));
 }
 
-static bool check_type(const message *m, const char *type, mbi_fault *fault)
+static bool check_type(const request_message *m, const char *type, mbi_fault *fault)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(m->tree, "type");
     if (!cJSON_IsString(value)) {
@@ -95,7 +97,7 @@ static bool check_type(const message *m, const char *type, mbi_fault *fault)
     return true;
 }
 
-static bool check_hello(const message *m, mbi_fault *fault)
+static bool check_hello(const request_message *m, mbi_fault *fault)
 {
     return check_fields(m, fields_of_hello, fault) &&
            check_one(m, "version", MB_REQUEST_VERSION, fault) && check_type(m, "hello", fault) &&
@@ -149,7 +151,7 @@ static bool check_target(mbi_request *request, size_t index, const cJSON *item, 
     return true;
 }
 
-static bool check_targets(mbi_request *request, const message *m, const cJSON *targets,
+static bool check_targets(mbi_request *request, const request_message *m, const cJSON *targets,
                           mbi_fault *fault)
 {
     if (!cJSON_IsArray(targets)) {
@@ -172,7 +174,7 @@ static bool check_targets(mbi_request *request, const message *m, const cJSON *t
     return true;
 }
 
-static bool check_invoke(mbi_request *request, const message *m, mbi_fault *fault)
+static bool check_invoke(mbi_request *request, const request_message *m, mbi_fault *fault)
 {
     if (!check_fields(m, fields_of_invoke, fault) ||
         !check_one(m, "version", MB_REQUEST_VERSION, fault) || !check_type(m, "invoke", fault)) {
@@ -201,7 +203,8 @@ static bool check_invoke(mbi_request *request, const message *m, mbi_fault *faul
     return true;
 }
 
-static bool read_messages(mbi_request *request, message *hello, message *invoke, mbi_fault *fault)
+static bool read_messages(mbi_request *request, request_message *hello, request_message *invoke,
+                          mbi_fault *fault)
 {
     if (!check_json(hello, fault) || !check_json(invoke, fault) || !parse(hello, fault) ||
         !parse(invoke, fault)) {
@@ -216,8 +219,8 @@ static bool read_messages(mbi_request *request, message *hello, message *invoke,
 
 MBI bool mbi_request_read(mbi_request *request, const mbi_buffer payloads[2], mbi_fault *fault)
 {
-    message hello;
-    message invoke;
+    request_message hello;
+    request_message invoke;
     memset(request, 0, sizeof *request);
     memset(&hello, 0, sizeof hello);
     memset(&invoke, 0, sizeof invoke);

@@ -80,7 +80,7 @@ static size_t code_point_length(const char *text)
 }
 
 /* Writes one code point so that no terminal acts on it. Returns the number of bytes read. */
-static size_t escape(const char *text, char piece[8])
+static size_t escape_code_point(const char *text, char piece[8])
 {
     const size_t length = code_point_length(text);
     const unsigned char first = (unsigned char)text[0];
@@ -113,7 +113,7 @@ MBI const char *mbi_quote(const char *text, char out[MBI_QUOTED_MAX])
             piece[2] = '\0';
             taken = 1;
         } else {
-            taken = escape(text, piece);
+            taken = escape_code_point(text, piece);
         }
         const size_t length = strlen(piece);
         if (used + length + sizeof cut > MBI_QUOTED_MAX) {
@@ -153,7 +153,7 @@ MBI void mbi_report(const mbi_fault *fault)
     const char *text = fault->text;
     while (*text != '\0') {
         char piece[8];
-        const size_t taken = escape(text, piece);
+        const size_t taken = escape_code_point(text, piece);
         const size_t length = strlen(piece);
         if (used + length + 1 > sizeof line) {
             break;

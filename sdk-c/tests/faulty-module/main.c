@@ -1,5 +1,6 @@
 /* A module of the C SDK whose handlers go wrong on demand. Tests feed it frames and look at what
  * comes out. In most batch handlers the first target of the batch is the one that is wrong. */
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,7 +335,11 @@ static const mb_action actions[] = {
     {0},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
+    /* With this word the module follows the locale of its environment, as many programs do. */
+    if (argc > 1 && strcmp(argv[1], "locale") == 0 && setlocale(LC_ALL, "") == NULL) {
+        return 70;
+    }
     return mb_run(actions);
 }

@@ -1,0 +1,50 @@
+# Installs the SDK to a prefix of its own, builds a module against it in three ways and runs each:
+# cmake -D SDK=… -D BUILD=… -D WORK=… -D CC=… -P run.cmake
+file(REMOVE_RECURSE "${WORK}")
+set(prefix "${WORK}/prefix")
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    string(REPLACE ";" " " command "${ARGV}")
+    message(FATAL_ERROR "${command}: ${status}\n${out}")
+  endif()
+endfunction()
+
+# A request in one file: CMake cannot write the NUL bytes of a header, printf can.
+set(hello "{\"version\":1,\"type\":\"hello\",\"host_api\":1}")
+set(invoke "{\"version\":1,\"type\":\"invoke\",\"id\":\"r\",\"action\":\"name\",\"targets\":[\"a\"],\"parameters\":{}}")
+function(answers module)
+  set(header)
+  foreach(text IN ITEMS hello invoke)
+    string(LENGTH "${${text}}" length)
+    math(EXPR length "${length}" OUTPUT_FORMAT HEXADECIMAL)
+    string(SUBSTRING "${length}" 2 -1 length)
+    list(APPEND header "\\000\\000\\000\\x${length}")
+  endforeach()
+  list(GET header 0 first)
+  list(GET header 1 second)
+  execute_process(
+    COMMAND bash -c "{ printf '${first}'; printf %s '${hello}'; printf '${second}'; printf %s '${invoke}'; } | '${module}' | tr -d '\\000'"
+    OUTPUT_VARIABLE out RESULT_VARIABLE status)
+  if(NOT out MATCHES "\"results\":\\[{\"target\":\"a\",\"data\":\"a\"}\\]}$")
+    message(FATAL_ERROR "${module}: ${status}: ${out}")
+  endif()
+endfunction()
+
+run(${CMAKE_COMMAND} --install "${BUILD}" --prefix "${prefix}")
+
+run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/find-package" -B "${WORK}/find-package"
+  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_COMPILER=${CC}")
+run(${CMAKE_COMMAND} --build "${WORK}/find-package")
+answers("${WORK}/find-package/consumer")
+
+run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/add-subdirectory" -B "${WORK}/add-subdirectory"
+  "-DSDK=${SDK}" "-DCMAKE_C_COMPILER=${CC}")
+run(${CMAKE_COMMAND} --build "${WORK}/add-subdirectory")
+answers("${WORK}/add-subdirectory/consumer")
+
+file(GLOB_RECURSE pc "${prefix}/modberth-c.pc")
+get_filename_component(pc_dir "${pc}" DIRECTORY)
+run(bash -c "PKG_CONFIG_PATH='${pc_dir}' && export PKG_CONFIG_PATH && '${CC}' -std=c99 -o '${WORK}/plain' '${CMAKE_CURRENT_LIST_DIR}/module.c' $(pkg-config --define-variable=prefix='${prefix}' --cflags --libs modberth-c)")
+answers("${WORK}/plain")
