@@ -1,0 +1,20 @@
+import { defineModule, TargetError } from "./modberth-sdk.cjs";
+
+interface Echo {
+  parameters: { message?: string };
+  data: { message: string; index: number };
+}
+
+defineModule<{ echo: Echo }>({
+  echo: {
+    each(target, { message }) {
+      if (message === undefined) {
+        throw new TargetError(
+          "unsupported_action",
+          "Echo needs the parameter message.",
+        );
+      }
+      return { message, index: target.index };
+    },
+  },
+}).run();
