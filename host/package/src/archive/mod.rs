@@ -6,6 +6,7 @@ mod structure;
 mod write;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use modberth_protocol::{Code, Violation};
 
@@ -19,7 +20,7 @@ use crate::problem::{Problems, Sink, Warning};
 pub type Contents = BTreeMap<String, Vec<u8>>;
 
 /// An archive that keeps every rule, with the bytes of its members.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Archive {
     /// What the package is. Its digest is that of the archive.
@@ -30,6 +31,17 @@ pub struct Archive {
     pub contents: Contents,
     /// What is legal but worth knowing.
     pub warnings: Vec<Warning>,
+}
+
+/// Shows the package; of the members, their number.
+impl fmt::Debug for Archive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive")
+            .field("package", &self.package)
+            .field("contents", &self.contents.len())
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Archive {
@@ -76,7 +88,7 @@ pub(crate) fn too_large(actual: usize) -> Violation {
 }
 
 /// A manifest and its payload as one archive.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Packed {
     /// What the package is.
@@ -85,6 +97,17 @@ pub struct Packed {
     pub bytes: Vec<u8>,
     /// What is legal but worth knowing.
     pub warnings: Vec<Warning>,
+}
+
+/// Shows the package; of the archive, its size.
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packed")
+            .field("package", &self.package)
+            .field("bytes", &self.bytes.len())
+            .field("warnings", &self.warnings)
+            .finish()
+    }
 }
 
 /// Packs a manifest and a payload, and checks everything that [`Archive::inspect`] checks.

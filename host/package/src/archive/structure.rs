@@ -11,9 +11,9 @@ use crate::fields::shown;
 use crate::limits::{EXPANDED_BYTES, MANIFEST_BYTES, MANIFEST_NAME, MEMBER_BYTES, MEMBERS};
 use crate::member;
 
-const LOCAL: [u8; 4] = *b"PK\x03\x04";
-const CENTRAL: [u8; 4] = *b"PK\x01\x02";
-const END: [u8; 4] = *b"PK\x05\x06";
+pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
+pub(super) const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+pub(super) const END: [u8; 4] = *b"PK\x05\x06";
 const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 const ZIP64_LOCATOR: [u8; 4] = *b"PK\x06\x07";
 

@@ -27,7 +27,7 @@ pub(super) fn check(kind: Type, object: &Object<'_>, at: &At<'_>, sink: &mut Sin
         Type::Details => details(object, at, sink),
         Type::Table => collection::table(object, at, sink),
         Type::Field => field(object, at, sink),
-        Type::Slider | Type::Progress | Type::Meter => gauge(object, at, sink),
+        Type::Slider | Type::Progress | Type::Meter => gauge(kind, object, at, sink),
         Type::Select | Type::Radio => collection::options(object, at, sink),
         Type::Tree => collection::tree(object, at, sink),
         Type::Pager => pager(object, at, sink),
@@ -118,8 +118,9 @@ fn number_or(object: &Object<'_>, name: &str, at: &At<'_>, default: f64, sink: &
     }
 }
 
-fn gauge(object: &Object<'_>, at: &At<'_>, sink: &mut Sink) {
-    let min = number_or(object, "min", at, 0.0, sink);
+fn gauge(kind: Type, object: &Object<'_>, at: &At<'_>, sink: &mut Sink) {
+    // A progress begins at 0; it has no min of its own.
+    let min = if kind == Type::Progress { Some(0.0) } else { number_or(object, "min", at, 0.0, sink) };
     let max = number_or(object, "max", at, 100.0, sink);
     let value = number_or(object, "value", at, 0.0, sink);
     if let (Some(min), Some(max), Some(value)) = (min, max, value) {
