@@ -160,6 +160,11 @@ impl Decoder {
         }
     }
 
+    /// Bytes of memory it holds for the payload in hand.
+    pub fn reserved_bytes(&self) -> usize {
+        self.payload.capacity()
+    }
+
     /// Says that the stream has ended.
     ///
     /// # Errors
