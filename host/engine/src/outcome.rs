@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use modberth_protocol::Violation;
 use modberth_protocol::json::quote_into;
 use modberth_protocol::process::{self, Failure, Results, TargetResult};
 use modberth_sandbox::{Confinement, Exit};
@@ -110,8 +111,7 @@ impl Outcome {
             Err(failure) => {
                 text(&mut out, "outcome", "failure");
                 out.push_str(",\"failure\":");
-                // A failure is strings and numbers under fixed names: this cannot fail.
-                out.push_str(&serde_json::to_string(failure).unwrap_or_else(|_| "null".to_owned()));
+                write_failure(failure, &mut out);
             }
         }
         out.push_str(",\"process\":");
@@ -152,6 +152,18 @@ impl ProcessReport {
         }
         out.push('}');
     }
+}
+
+/// Appends the violation that counts, with the others as its `notes`.
+fn write_failure(failure: &Failure, out: &mut String) {
+    // A violation is strings and numbers under fixed names: this cannot fail.
+    let json = |violation: &Violation| serde_json::to_string(violation).unwrap_or_else(|_| "{}".to_owned());
+    out.push_str(&json(&failure.violation));
+    if out.ends_with('}') {
+        out.pop();
+    }
+    let notes: Vec<String> = failure.notes.iter().map(json).collect();
+    out.push_str(&format!(",\"notes\":[{}]}}", notes.join(",")));
 }
 
 /// Appends the results, data as the module wrote it.
