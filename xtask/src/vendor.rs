@@ -1,5 +1,6 @@
 //! The SDK of each language as a module carries it: the files that go into a payload. Made once, and again when a source changes.
 
+use crate::lock::Lock;
 use crate::run::Job;
 use crate::stamp::{Inputs, Stamp};
 use crate::tools::Tools;
@@ -10,7 +11,25 @@ use std::path::PathBuf;
 
 /// The folders of all languages that have such files; Rust takes its SDK through cargo.
 pub(crate) fn all(ws: &Workspace, tools: &Tools) -> Result<Vec<(&'static str, PathBuf)>> {
-    Ok(vec![("python", python(ws, tools)?), ("js", javascript(ws, tools)?)])
+    Ok(vec![
+        ("c", native(ws, "c", "modberth_sdk.c")?),
+        ("cpp", native(ws, "cpp", "modberth_sdk.hpp")?),
+        ("python", python(ws, tools)?),
+        ("js", javascript(ws, tools)?),
+        ("ts", typescript(ws, tools)?),
+    ])
+}
+
+/// C: one source and one header. C++: its header and the two of C.
+fn native(ws: &Workspace, language: &str, file: &str) -> Result<PathBuf> {
+    let folder = ws.built(format!("vendor/{language}"));
+    let inputs = Inputs::default().path(ws.at("sdk-c"))?.path(ws.at("sdk-cpp"))?;
+    let job = Job::new("cmake")
+        .arg("-D")
+        .arg(format!("OUT={}", folder.display()))
+        .arg("-P")
+        .arg(ws.at(format!("sdk-{language}/packaging/vendor.cmake")));
+    make(ws, &format!("vendor-{language}"), inputs, folder, file, &job)
 }
 
 /// `modberth_sdk.py` and its bytecode for every interpreter that was found.
@@ -29,15 +48,33 @@ pub(crate) fn python(ws: &Workspace, tools: &Tools) -> Result<PathBuf> {
 
 /// `modberth-sdk.cjs` and `.mjs` with their types.
 pub(crate) fn javascript(ws: &Workspace, tools: &Tools) -> Result<PathBuf> {
-    let folder = ws.built("vendor/js");
+    npm_build(ws, tools, "sdk-js")?;
+    Ok(ws.at("sdk-js/dist/vendor"))
+}
+
+/// The same two with the types of the TypeScript SDK.
+pub(crate) fn typescript(ws: &Workspace, tools: &Tools) -> Result<PathBuf> {
+    javascript(ws, tools)?;
+    npm_build(ws, tools, "sdk-ts")?;
+    Ok(ws.at("sdk-ts/dist/vendor"))
+}
+
+/// `npm run build` unless nothing changed since the last one. The TypeScript SDK stands on the JavaScript one.
+fn npm_build(ws: &Workspace, tools: &Tools, package: &str) -> Result<()> {
+    let _lock = Lock::take(ws, "npm-build")?;
+    let folder = ws.at(package);
     let inputs = Inputs::default()
         .value(&tools.node_version)
-        .path(ws.at("sdk-js/src"))?
-        .path(ws.at("sdk-js/packaging"))?
-        .path(ws.at("sdk-js/package-lock.json"))?
-        .path(ws.at("sdk-js/tsconfig.json"))?;
-    let job = Job::new(&tools.node).arg(ws.at("sdk-js/packaging/vendor.mjs")).arg(&folder);
-    make(ws, "vendor-js", inputs, folder, "modberth-sdk.cjs", &job)
+        .value(folder.as_os_str().as_encoded_bytes())
+        .path(ws.at("sdk-js"))?
+        .path(&folder)?;
+    let stamp = Stamp::new(ws, &format!("build-{package}"), inputs)?;
+    if !stamp.is_current(&[folder.join("dist/vendor")]) {
+        stamp.clear()?;
+        Job::new("npm").args(["run", "--silent", "build"]).dir(&folder).capture()?;
+        stamp.set()?;
+    }
+    Ok(())
 }
 
 /// Runs a vendoring program unless its files are current.

@@ -2,7 +2,7 @@
 
 use super::payload::Member;
 use crate::run::Job;
-use crate::stamp::all_files;
+use crate::stamp::{Inputs, Stamp, all_files};
 use crate::tools::Tools;
 use crate::vendor;
 use crate::workspace::Workspace;
@@ -44,7 +44,7 @@ impl Language {
             Language::Rust => rust(ws, name),
             Language::Python => python(ws, tools, dir),
             Language::Js => javascript(ws, tools, dir),
-            Language::Ts => typescript(ws, tools, dir),
+            Language::Ts => typescript(ws, tools, name, dir),
         }
     }
 }
@@ -93,9 +93,29 @@ fn javascript(ws: &Workspace, tools: &Tools, dir: &Path) -> Result<Vec<Member>> 
 }
 
 /// TypeScript: the sources compiled to CommonJS, and the SDK in one file.
-fn typescript(ws: &Workspace, tools: &Tools, dir: &Path) -> Result<Vec<Member>> {
-    let _ = dir;
-    below(&vendor::javascript(ws, tools)?)
+fn typescript(ws: &Workspace, tools: &Tools, name: &str, dir: &Path) -> Result<Vec<Member>> {
+    vendor::typescript(ws, tools)?;
+    let out = ws.built(format!("examples/{name}-ts"));
+    let inputs = Inputs::default()
+        .value(&tools.node_version)
+        .value(out.as_os_str().as_encoded_bytes())
+        .path(dir)?
+        .path(ws.at("sdk-js"))?
+        .path(ws.at("sdk-ts"))?;
+    let stamp = Stamp::new(ws, &format!("example-{name}-ts"), inputs)?;
+    if !stamp.is_current(&[out.join("main.cjs")]) {
+        stamp.clear()?;
+        if out.exists() {
+            std::fs::remove_dir_all(&out).with_context(|| out.display().to_string())?;
+        }
+        Job::new(&tools.node)
+            .arg(ws.at("sdk-ts/packaging/example.mjs"))
+            .args([dir, &out])
+            .dir(&ws.root)
+            .capture()?;
+        stamp.set()?;
+    }
+    below(&out)
 }
 
 /// The sources of one kind that stand beside the manifest.

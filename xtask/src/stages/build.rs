@@ -3,9 +3,9 @@
 use super::{Run, Stage};
 use crate::examples;
 use crate::run::Job;
-use crate::stamp::{Inputs, Stamp};
+use crate::vendor;
 use anyhow::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The stages of `cargo xtask build`.
 pub(crate) const ALL: &[&Stage] = &[&HOST, &C, &CPP, &JS, &TS, &EXAMPLES];
@@ -58,36 +58,25 @@ pub(crate) fn cpp(run: &mut Run<'_>) -> Result<()> {
 /// Configures and builds one CMake project; returns its build folder.
 pub(crate) fn cmake(run: &mut Run<'_>, project: &str) -> Result<PathBuf> {
     let build = run.workspace.built(project);
-    let root = run.workspace.root.clone();
-    run.step(Job::new("cmake").args(["-S", project]).arg("-B").arg(&build).arg("-Wno-dev").dir(&root))?;
-    run.step(Job::new("cmake").arg("--build").arg(&build).args(["--parallel", "2"]).dir(&root))?;
+    cmake_with(run, project, &build, &[])?;
     Ok(build)
+}
+
+/// Configures and builds one CMake project in a folder of its own.
+pub(crate) fn cmake_with(run: &mut Run<'_>, project: &str, build: &Path, settings: &[&str]) -> Result<()> {
+    let root = run.workspace.root.clone();
+    run.step(
+        Job::new("cmake").args(["-S", project, "-Wno-dev"]).args(settings).arg("-B").arg(build).dir(&root),
+    )?;
+    run.step(Job::new("cmake").arg("--build").arg(build).args(["--parallel", "2"]).dir(&root)).map(drop)
 }
 
 /// The JavaScript SDK: both module kinds, types and the single file, in its `dist`.
 pub(crate) fn js(run: &mut Run<'_>) -> Result<()> {
-    npm(run, "sdk-js", &["sdk-js"])
+    vendor::javascript(run.workspace, run.tools).map(drop)
 }
 
 /// The TypeScript SDK, which stands on the JavaScript one.
 pub(crate) fn ts(run: &mut Run<'_>) -> Result<()> {
-    js(run)?;
-    npm(run, "sdk-ts", &["sdk-js", "sdk-ts"])
-}
-
-/// `npm run build` unless nothing changed since the last one.
-fn npm(run: &mut Run<'_>, package: &str, inputs: &[&str]) -> Result<()> {
-    let folder = run.workspace.at(package);
-    let mut all =
-        Inputs::default().value(&run.tools.node_version).value(folder.as_os_str().as_encoded_bytes());
-    for input in inputs {
-        all = all.path(run.workspace.at(input))?;
-    }
-    let stamp = Stamp::new(run.workspace, &format!("build-{package}"), all)?;
-    if !stamp.is_current(&[folder.join("dist")]) {
-        stamp.clear()?;
-        run.step(Job::new("npm").args(["run", "--silent", "build"]).dir(&folder))?;
-        stamp.set()?;
-    }
-    Ok(())
+    vendor::typescript(run.workspace, run.tools).map(drop)
 }

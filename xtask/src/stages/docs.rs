@@ -34,32 +34,13 @@ fn docs(run: &mut Run<'_>) -> Result<()> {
 
 /// Every public name of the C and C++ headers has its documentation.
 fn doxygen(run: &mut Run<'_>) -> Result<()> {
-    let out = run.workspace.own("doxygen/out")?;
-    fs::create_dir_all(&out)?;
-    let settings = [
-        "PROJECT_NAME=Modberth".to_owned(),
-        format!("OUTPUT_DIRECTORY={}", out.display()),
-        format!(
-            "INPUT={} {}",
-            run.workspace.at("sdk-c/include").display(),
-            run.workspace.at("sdk-cpp/include").display()
-        ),
-        format!("STRIP_FROM_PATH={}", run.workspace.root.display()),
-        "RECURSIVE=YES".to_owned(),
-        "FILE_PATTERNS=*.h *.hpp".to_owned(),
-        "GENERATE_LATEX=NO".to_owned(),
-        "QUIET=YES".to_owned(),
-        "WARN_IF_UNDOCUMENTED=YES".to_owned(),
-        "WARN_NO_PARAMDOC=YES".to_owned(),
-        "WARN_AS_ERROR=FAIL_ON_WARNINGS".to_owned(),
-        "EXTRACT_STATIC=NO".to_owned(),
-        "HIDE_UNDOC_RELATIONS=NO".to_owned(),
-        "MACRO_EXPANSION=YES".to_owned(),
-        "TAB_SIZE=4".to_owned(),
-    ];
-    let file = run.workspace.own("doxygen/Doxyfile")?;
-    fs::write(&file, settings.join("\n") + "\n")?;
-    run.check(Job::new("doxygen").arg(&file).dir(&run.workspace.root));
+    for project in ["sdk-c", "sdk-cpp"] {
+        let out = run.workspace.built(format!("doc/{project}"));
+        fs::create_dir_all(&out)?;
+        run.check(
+            Job::new("doxygen").arg("Doxyfile").env("DOXYGEN_OUT", &out).dir(run.workspace.at(project)),
+        );
+    }
     Ok(())
 }
 

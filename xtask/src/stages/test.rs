@@ -5,6 +5,7 @@ use crate::run::Job;
 use crate::{counts, examples};
 use anyhow::{Context, Result};
 use std::fs;
+use std::path::Path;
 
 /// Every stage. The examples come first, because tests of other stages start them.
 pub(crate) const ALL: &[&Stage] = &[
@@ -18,6 +19,7 @@ pub(crate) const ALL: &[&Stage] = &[
     &CONFORMANCE,
     &lint::LINT,
     &docs::DOCS,
+    &SANITIZE,
     &lint::DENY,
     &fuzz::FUZZ,
 ];
@@ -32,6 +34,12 @@ const C: Stage =
     Stage { name: "c", about: "ctest of the C SDK", slow: false, run: |run| native(run, "sdk-c") };
 const CPP: Stage =
     Stage { name: "cpp", about: "ctest of the C++ SDK", slow: false, run: |run| native(run, "sdk-cpp") };
+const SANITIZE: Stage = Stage {
+    name: "sanitize",
+    about: "ctest of the C and C++ SDKs under AddressSanitizer and UBSan",
+    slow: true,
+    run: sanitize,
+};
 const PYTHON: Stage = Stage { name: "python", about: "pytest of the Python SDK", slow: false, run: python };
 const JS: Stage = Stage {
     name: "js",
@@ -63,6 +71,22 @@ fn rust(run: &mut Run<'_>) -> Result<()> {
 
 fn native(run: &mut Run<'_>, project: &str) -> Result<()> {
     let folder = build::cmake(run, project)?;
+    ctest(run, &folder);
+    Ok(())
+}
+
+fn sanitize(run: &mut Run<'_>) -> Result<()> {
+    for (project, setting) in
+        [("sdk-c", "-DMODBERTH_C_SANITIZE=ON"), ("sdk-cpp", "-DMODBERTH_CPP_SANITIZE=ON")]
+    {
+        let folder = run.workspace.built(format!("{project}-sanitize"));
+        build::cmake_with(run, project, &folder, &["-DCMAKE_BUILD_TYPE=Debug", setting])?;
+        ctest(run, &folder);
+    }
+    Ok(())
+}
+
+fn ctest(run: &mut Run<'_>, folder: &Path) {
     let report = folder.join("junit.xml");
     let job = Job::new("ctest")
         .args([
@@ -75,9 +99,8 @@ fn native(run: &mut Run<'_>, project: &str) -> Result<()> {
             "--output-junit",
         ])
         .arg(&report)
-        .dir(&folder);
+        .dir(folder);
     run.tests(job, |_| Ok(counts::junit(&fs::read_to_string(&report).context("the report of ctest")?)));
-    Ok(())
 }
 
 fn python(run: &mut Run<'_>) -> Result<()> {

@@ -27,6 +27,7 @@ const PACKAGES: &[(&str, Seen, &str)] = &[
         Seen::Program("strace"),
         "watches which system calls a module makes, in the conformance tests",
     ),
+    ("clang-format", Seen::Program("clang-format"), "checks the format of C and C++"),
     ("doxygen", Seen::Program("doxygen"), "checks that every public C and C++ name is documented"),
 ];
 

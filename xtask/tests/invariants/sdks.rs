@@ -67,9 +67,11 @@ fn the_javascript_sdk_uses_node_only() {
 #[test]
 fn the_typescript_sdk_uses_the_javascript_sdk_only() {
     let package: serde_json::Value = serde_json::from_str(&read("sdk-ts/package.json")).expect("JSON");
-    let names: Vec<&String> =
-        package["dependencies"].as_object().map(|map| map.keys().collect()).unwrap_or_default();
-    assert!(names.iter().all(|name| *name == "@modberth/sdk"), "{names:?}");
+    for kind in ["dependencies", "peerDependencies", "optionalDependencies"] {
+        let names: Vec<&String> =
+            package[kind].as_object().map(|map| map.keys().collect()).unwrap_or_default();
+        assert!(names.iter().all(|name| *name == "@modberth/sdk"), "{kind}: {names:?}");
+    }
 }
 
 #[test]
