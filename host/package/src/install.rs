@@ -145,15 +145,28 @@ fn fill(archive: &Archive, stage: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Verifies an unpacked package in full: exactly its files and folders, their modes and owner, one name each, every
-/// byte. `manifest` holds the bytes of `manifest.json` as they stood in the archive.
+/// Verifies an unpacked package in full: exactly its files and folders, their modes, one name each, every byte, and that
+/// all of it belongs to the user of this process. `manifest` holds the bytes of `manifest.json` as they stood in the
+/// archive.
 ///
 /// # Errors
 /// Everything that differs.
 pub fn verify(package: &Package, manifest: &[u8], folder: &Path) -> Result<(), Problems> {
+    verify_owned_by(package, manifest, folder, rustix::process::geteuid().as_raw())
+}
+
+/// As [`verify`], for a package that the user `owner` unpacked.
+///
+/// # Errors
+/// Everything that differs.
+pub fn verify_owned_by(
+    package: &Package,
+    manifest: &[u8],
+    folder: &Path,
+    owner: u32,
+) -> Result<(), Problems> {
     let root = open_folder(folder)?;
     let (files, found_folders) = walk_unpacked(&root)?;
-    let owner = rustix::process::geteuid().as_raw();
     let mut sink = Sink::new("");
     let mut look = |path: &str, mode: u32, wanted: u32, found: u32| {
         if mode != wanted {

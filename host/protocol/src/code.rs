@@ -149,8 +149,6 @@ code_table! {
     ParameterType = "parameter.type", Caller;
     /// A string, or an item of a string-list, is longer than max_length.
     ParameterLength = "parameter.length", Caller;
-    /// A string parameter holds U+0000.
-    ParameterNul = "parameter.nul", Caller;
     /// A number lies below min or above max.
     ParameterRange = "parameter.range", Caller;
     /// A value is not one of the declared choices.

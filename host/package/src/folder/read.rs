@@ -291,3 +291,18 @@ impl Walk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_grows_while_it_is_read_is_refused() {
+        // The kernel makes these bytes up while they are read: the file says that it has none.
+        let folder = open_folder(Path::new("/proc/self")).unwrap();
+        let fault = read_file(&folder, "status", "payload/status", 1_000_000, Code::PackageMemberTooLarge);
+        let fault = fault.err().unwrap();
+        assert_eq!(fault.code.as_str(), "package.file_changed");
+        assert_eq!(fault.place.file.as_deref(), Some("payload/status"));
+    }
+}

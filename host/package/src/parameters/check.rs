@@ -121,10 +121,6 @@ fn check(parameter: &Parameter, value: Raw<'_>, place: &At<'_>) -> Result<(), Vi
 }
 
 fn length(parameter: &Parameter, text: &str, most: u64, place: &At<'_>) -> Result<(), Violation> {
-    if text.contains('\0') {
-        let message = format!("The parameter {} holds U+0000.", parameter.name);
-        return Err(fault(Code::ParameterNul, parameter, place, message));
-    }
     let length = text.chars().count();
     if u64::try_from(length).is_ok_and(|length| length <= most) {
         return Ok(());
