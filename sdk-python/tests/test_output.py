@@ -37,7 +37,7 @@ def run_script(tmp_path: Path, handler: str, before: str = "") -> Run:
     script = tmp_path / "script.py"
     body = "\n".join(f"    {line}" for line in handler.splitlines())
     script.write_text(SCRIPT.format(src=str(SDK / "src"), before=before, handler=body))
-    return run(request(), script)
+    return run(request(), script, cwd=tmp_path)
 
 
 STRAY = {
@@ -100,6 +100,41 @@ def test_a_handler_that_raises_anything_is_a_refusal(tmp_path: Path, name: str) 
     assert done.refusal == "output.handler_failed"
     assert shown in done.line
     assert len(done.stderr.encode()) < 8_192
+
+
+def test_memory_that_runs_out_in_the_sdk_has_a_code_of_its_own(tmp_path: Path) -> None:
+    before = """
+import modberth_sdk._exchange
+def encode_result(*arguments):
+    raise MemoryError
+modberth_sdk._exchange.encode_result = encode_result
+"""
+    assert run_script(tmp_path, "pass", before).refusal == "process.memory"
+
+
+AUDIT = """
+import posix
+WATCHED = ("socket.", "subprocess.", "os.fork", "os.exec", "os.posix_spawn", "os.system", "os.remove", "os.rename",
+           "os.mkdir", "os.link", "os.symlink", "os.truncate", "shutil.", "tempfile.", "ctypes.")
+def watch(event, arguments):
+    written = event == "open" and (arguments[2] or 0) & (posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT)
+    if written or event.startswith(WATCHED):
+        posix.write(2, f"{event} {arguments}\\n".encode())
+sys.addaudithook(watch)
+"""
+
+
+def test_the_sdk_uses_the_three_standard_streams_alone(tmp_path: Path) -> None:
+    """P1-SDK-12: seen by the interpreter's own audit events, on success, and on a failure with its trace."""
+    done = run_script(tmp_path, "pass", AUDIT)
+    assert done.results == INDEXES
+    assert done.stderr == ""
+    failed = run_script(tmp_path, "raise ValueError('x')", AUDIT)
+    assert failed.refusal == "output.handler_failed"
+    assert failed.stderr.startswith("Traceback")
+    # The watch does see what a handler does.
+    seen = run_script(tmp_path, "import os\nos.mkdir('made'), os.rmdir('made')", AUDIT)
+    assert seen.stderr.startswith("os.mkdir")
 
 
 def test_a_closed_standard_error_object_is_no_failure(tmp_path: Path) -> None:

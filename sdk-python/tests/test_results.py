@@ -44,7 +44,7 @@ def test_a_failed_batch_shows_its_trace_before_the_diagnostic(form: Form) -> Non
     done = form.run(request("raise", TARGETS))
     assert done.stderr.startswith("Traceback (most recent call last):\n")
     assert "in _raise\n" in done.stderr
-    assert "_exchange" not in done.stderr
+    assert "modberth_sdk" not in done.stderr
 
 
 def test_each_raise_fails_its_target_alone(form: Form) -> None:

@@ -94,6 +94,19 @@ def test_requests_that_no_host_sends(name: str) -> None:
     assert caught.value.code == code
 
 
+def test_every_run_has_its_room_for_traces(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a process there is one run; in an author's tests there are many, and none may lose its trace."""
+    failing = Module()
+
+    @failing.each("fail")
+    def fail(target: Target, parameters: dict[str, Any]) -> None:
+        raise ValueError("é" * 1_000)
+
+    for _ in range(40):
+        FakeHost(failing).invoke("fail", targets=["a"])
+        assert "ValueError: éé" in capsys.readouterr().err
+
+
 def test_a_raw_handler() -> None:
     results = FakeHost(lambda request: [{"target": "a", "data": request["id"]}]).invoke("x", targets=["a"])
     assert len(results["a"].data) == 32

@@ -8,7 +8,7 @@ from ._read import read_object
 from ._request import check_hello, check_invoke
 from ._results import encode_result
 from ._text import shortened
-from ._trace import write_trace
+from ._trace import open_traces, write_trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _HELLO_PAYLOAD = b'{"version":1,"type":"hello","protocol":%d}' % PROTOCOL
 
 def exchange(read: "Read", handler: "Handler") -> bytes:
     """Both answer frames, complete, or a ModberthError and nothing (P1-SDK-04, P1-SDK-07)."""
+    open_traces()
     check_hello(read_object(read_frame(read, 1), 1))
     request = read_object(read_frame(read, 2), 2)
     check_invoke(request)

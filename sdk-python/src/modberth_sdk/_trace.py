@@ -4,6 +4,10 @@ import sys
 
 from ._limits import MAX_TRACE, MAX_TRACES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
 _CUT = b"\n  ... cut ...\n"
 
 
@@ -11,16 +15,22 @@ class _Room:
     left = MAX_TRACES
 
 
+def open_traces() -> None:
+    """Give a run its room for traces."""
+    _Room.left = MAX_TRACES
+
+
 def write_trace(error: BaseException) -> None:
-    """Write the trace of `error`, without the frames of this SDK, as far as there is room.
+    """Write the trace of `error`, from the author's code on, as far as there is room.
 
     The host ends an action that writes too much to standard error, so a batch of 64 failing targets must
     not; the beginning and the end of a long trace are kept.
     """
     import traceback
 
-    # The first frame is the SDK's call of the handler.
-    inner = error.__traceback__ and error.__traceback__.tb_next
+    inner = error.__traceback__
+    while inner is not None and inner.tb_next is not None and _is_own(inner):
+        inner = inner.tb_next
     lines = traceback.format_exception(type(error), error, inner)
     trace = "".join(lines).encode("utf-8", "backslashreplace")
     if len(trace) > MAX_TRACE:
@@ -38,3 +48,9 @@ def write_trace(error: BaseException) -> None:
     except (OSError, ValueError):
         # Whoever closed standard error does not want to read it.
         pass
+
+
+def _is_own(trace: "TracebackType") -> bool:
+    """Whether this is a frame of the SDK."""
+    name: str = trace.tb_frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "modberth_sdk"
