@@ -250,9 +250,58 @@ pub(crate) fn tail(text: &str, limit: usize) -> &str {
     cut.find('\n').map_or(cut, |line| &cut[line + 1..])
 }
 
+/// What begins a failure in the output of the tools that are run here.
+const FAULTS: &[&str] =
+    &["not ok ", "error", "FAILED", "panicked at", "---- ", "E  ", "\u{2716}", "warning:", "FAIL "];
+
+/// The part of a log that tells why it failed: all of it when it is short, else each failure with the lines around it.
+pub(crate) fn excerpt(log: &str, limit: usize) -> String {
+    if log.len() <= limit {
+        return log.trim_end().to_owned();
+    }
+    let lines: Vec<&str> = log.lines().collect();
+    let mut shown = String::new();
+    let mut next = 0;
+    for (at, line) in lines.iter().enumerate() {
+        let text = line.trim_start();
+        let fault = FAULTS.iter().any(|fault| text.starts_with(fault)) || text.contains(" ... FAILED");
+        if !fault || at < next {
+            continue;
+        }
+        let begin = at.saturating_sub(2).max(next);
+        if begin > next {
+            shown.push_str("[...]\n");
+        }
+        next = (at + 20).min(lines.len());
+        for line in &lines[begin..next] {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+        if shown.len() > limit {
+            shown.push_str("[more in the log]\n");
+            break;
+        }
+    }
+    shown.push_str("[the end]\n");
+    shown.push_str(tail(log, limit / 8));
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_excerpt_of_a_long_log_shows_its_failures_and_its_end() {
+        let mut log = "ok - fine\n".repeat(1000);
+        log.push_str("not ok 7 - broken\n  reason\n");
+        log.push_str(&"ok - fine\n".repeat(1000));
+        log.push_str("# fail 1\n");
+        let shown = excerpt(&log, 4000);
+        assert!(shown.contains("not ok 7 - broken\n  reason\n") && shown.ends_with("# fail 1"), "{shown}");
+        assert!(shown.len() < 5000);
+        assert_eq!(excerpt("short\n", 4000), "short");
+    }
 
     #[test]
     fn output_is_captured_and_a_failure_shows_standard_error() {

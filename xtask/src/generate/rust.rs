@@ -16,10 +16,11 @@ pub(super) fn codes(entries: &[&Entry]) -> Result<String> {
             other => bail!("{}: blame \"{other}\" is none of caller, module, policy, host", entry.code),
         };
         text.push_str(&format!(
-            "    /// {}\n    {} = \"{}\", {blame};\n",
+            "    /// {}\n    {} = \"{}\", {blame}, {:?};\n",
             entry.meaning,
             variant(&entry.code),
-            entry.code
+            entry.code,
+            entry.remedy
         ));
     }
     text.push_str("}\n");

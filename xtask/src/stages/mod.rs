@@ -9,7 +9,7 @@ pub(crate) mod lint;
 pub(crate) mod test;
 
 use crate::counts::Counts;
-use crate::run::{Job, tail};
+use crate::run::{Job, excerpt};
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 use anyhow::{Result, bail};
@@ -155,7 +155,7 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools, stages: &[&Stage]) -> Re
             failed.push(stage.name);
             let log = fs::read_to_string(&run.log).unwrap_or_default();
             println!("{:-^100}", format!(" {} ", workspace.shown(&run.log)));
-            println!("{}", tail(&log, SHOWN));
+            println!("{}", excerpt(&log, SHOWN));
             println!("{:-^100}", " what failed ");
             println!("{}", run.problems.join("\n"));
             println!("{:-^100}", "");
