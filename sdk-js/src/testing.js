@@ -29,6 +29,8 @@ import { Writer } from './write.js';
  */
 
 const REQUEST_ID = '0123456789abcdef0123456789abcdef';
+// A code of the host alone.
+const REQUEST_TOO_LARGE = 'request.too_large';
 const HELLO = '{"version":1,"type":"hello","host_api":1}';
 const ANSWER = '{"version":1,"type":"hello","protocol":1}';
 
@@ -71,7 +73,7 @@ export class FakeHost {
       throw new ModberthError(codes.REQUEST_PARAMETERS_TYPE, 'parameters must be an object');
     }
     // A number beyond the exact integers is legal input when it has an exponent.
-    const writer = new Writer({ has: () => true });
+    const writer = new Writer({ has: () => true }, REQUEST_TOO_LARGE);
     const invoke =
       `{"version":1,"type":"invoke","id":"${REQUEST_ID}","action":"${action}",` +
       `"targets":${writer.write('request', 'targets', batch, 1)},` +
@@ -79,7 +81,7 @@ export class FakeHost {
     const size = Buffer.byteLength(invoke);
     if (size > MAX_PAYLOAD) {
       throw new ModberthError(
-        'request.too_large',
+        REQUEST_TOO_LARGE,
         `the invoke frame has ${size} bytes, the limit is ${MAX_PAYLOAD}`,
       );
     }

@@ -23,9 +23,11 @@ export class Writer {
    * @param {Pick<ReadonlySet<number>, 'has'>} large The doubles beyond the exact integers that came in with the
    *   request. They are passed on; from the author such a number is refused, because it has most
    *   likely lost digits already.
+   * @param {string} tooLarge The code for a value that no frame can hold.
    */
-  constructor(large) {
+  constructor(large, tooLarge = codes.FRAME_TOO_LARGE) {
     this.large = large;
+    this.tooLarge = tooLarge;
     this.place = '';
     /** @type {(string | number)[]} */
     this.path = [];
@@ -70,7 +72,7 @@ export class Writer {
     this.units += text.length;
     if (this.units > MAX_PAYLOAD) {
       this.fault(
-        codes.FRAME_TOO_LARGE,
+        this.tooLarge,
         `the frame would pass the limit of ${MAX_PAYLOAD} bytes with this value`,
       );
     }

@@ -1,4 +1,4 @@
-import { defineModule, TargetError } from "./modberth-sdk.cjs";
+import { defineModule, TargetError } from './modberth-sdk.cjs';
 
 interface Echo {
   parameters: { message?: string };
@@ -9,10 +9,7 @@ defineModule<{ echo: Echo }>({
   echo: {
     each(target, { message }) {
       if (message === undefined) {
-        throw new TargetError(
-          "unsupported_action",
-          "Echo needs the parameter message.",
-        );
+        throw new TargetError('unsupported_action', 'Echo needs the parameter message.');
       }
       return { message, index: target.index };
     },
