@@ -34,7 +34,7 @@ fn right() -> Invoke {
 }
 
 fn refused(module: &Subject, feed: &Feed, codes: &[&str], named: &[&str]) -> Result<(), String> {
-    expect_refusal(&run(module, feed), codes, named).map(drop)
+    expect_refusal(&run(module, feed), codes, named)
 }
 
 // P1-FRAME-05: cut inside a header or a payload, at every kind of place; P1-SDK-01: a frame that is not there at all.
