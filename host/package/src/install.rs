@@ -215,9 +215,8 @@ pub fn verify_owned_by(
         Some(_) => {}
     }
     let contents = files.into_iter().map(|(path, file)| (path, file.contents)).collect();
-    match crate::package::compare(&package.manifest.files, &contents) {
-        Ok(()) => {}
-        Err(problems) => problems.into_vec().into_iter().for_each(|problem| sink.add(problem)),
+    if let Err(problems) = crate::package::compare(&package.manifest.files, &contents) {
+        sink.extend(problems);
     }
     sink.finish(Some(()))
 }

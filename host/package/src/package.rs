@@ -48,18 +48,30 @@ impl Package {
         archive: &[u8],
     ) -> Result<(Self, Vec<Warning>), Problems> {
         let manifest = Manifest::parse(manifest)?;
-        compare(&manifest.files, contents)?;
-        let hints = match contents.get(HINTS_NAME) {
-            Some(bytes) => Hints::parse(bytes, &manifest)?,
+        let mut sink = Sink::new("");
+        if let Err(problems) = compare(&manifest.files, contents) {
+            sink.extend(problems);
+        }
+        let hints = match contents.get(HINTS_NAME).map(|bytes| Hints::parse(bytes, &manifest)) {
+            Some(Ok(hints)) => hints,
+            Some(Err(problems)) => {
+                sink.extend(problems);
+                Hints::default()
+            }
             None => Hints::default(),
         };
         let program = match &manifest.runtime {
-            Runtime::Process(process) if process.kind == ProcessKind::Native => {
-                let bytes = contents.get(&process.entry).map(Vec::as_slice).unwrap_or_default();
-                Some(Program::read(bytes, process.architecture).map_err(|fault| fault.file(&process.entry))?)
-            }
+            Runtime::Process(process) if process.kind == ProcessKind::Native => contents
+                .get(&process.entry)
+                .map(|bytes| Program::read(bytes, process.architecture))
+                .transpose()
+                .unwrap_or_else(|fault| {
+                    sink.add(fault.file(&process.entry));
+                    None
+                }),
             _ => None,
         };
+        sink.finish(Some(()))?;
         let warnings = main_folder(&manifest);
         let members = contents
             .iter()

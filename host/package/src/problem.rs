@@ -99,6 +99,11 @@ impl Sink {
         }
     }
 
+    /// Adds the problems of another check.
+    pub(crate) fn extend(&mut self, problems: Problems) {
+        problems.0.into_iter().for_each(|problem| self.add(problem));
+    }
+
     /// Adds a problem at a place of the JSON document.
     pub(crate) fn at(&mut self, at: &At<'_>, code: Code, message: impl AsRef<str>) {
         self.add(Violation::new(code, message).path(at.to_string()));

@@ -542,6 +542,18 @@ fn modberth_json_is_checked_in_archives() {
 }
 
 #[test]
+fn members_hints_and_program_are_judged_together() {
+    let hints = br#"{"limits":{"tasks":0}}"#;
+    let manifest = edited(|m| {
+        m["runtime"] = json!({
+            "kind": "native", "language": "c", "entry": "main.py", "platform": "linux", "architecture": "x86_64"
+        });
+    });
+    let problems = pack(&manifest, &contents([("main.py", MAIN), ("modberth.json", hints)])).unwrap_err();
+    assert_eq!(files(&problems), [("package.number", "modberth.json"), ("package.native_format", "main.py")]);
+}
+
+#[test]
 fn every_cut_of_an_archive_is_refused() {
     let bytes = echo().bytes;
     for length in 0..bytes.len() {

@@ -1,8 +1,8 @@
 //! The shape of the generated list of codes.
 
-/// Writes the enum of codes from lines of `Variant = "area.name", Blame;`.
+/// Writes the enum of codes from lines of `Variant = "area.name", Blame, "what to do";`.
 macro_rules! code_table {
-    ($($(#[doc = $meaning:literal])+ $variant:ident = $text:literal, $blame:ident;)+) => {
+    ($($(#[doc = $meaning:literal])+ $variant:ident = $text:literal, $blame:ident, $remedy:literal;)+) => {
         /// What went wrong: a stable, dotted code of `conformance/errors.json`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -25,6 +25,13 @@ macro_rules! code_table {
             pub const fn blame(self) -> crate::Blame {
                 match self {
                     $(Code::$variant => crate::Blame::$blame,)+
+                }
+            }
+
+            /// What to do about it, in one line of plain English.
+            pub const fn remedy(self) -> &'static str {
+                match self {
+                    $(Code::$variant => $remedy,)+
                 }
             }
 
