@@ -26,6 +26,8 @@ def write_trace(error: BaseException) -> None:
     The host ends an action that writes too much to standard error, so a batch of 64 failing targets must
     not; the beginning and the end of a long trace are kept.
     """
+    if _Room.left <= 0 or sys.stderr is None:
+        return
     import traceback
 
     inner = error.__traceback__
@@ -36,8 +38,6 @@ def write_trace(error: BaseException) -> None:
     if len(trace) > MAX_TRACE:
         part = (MAX_TRACE - len(_CUT)) // 2
         trace = trace[:part] + _CUT + trace[-part:]
-    if _Room.left <= 0 or sys.stderr is None:
-        return
     _Room.left -= len(trace)
     text = trace.decode("utf-8", "replace")
     if _Room.left <= 0:
