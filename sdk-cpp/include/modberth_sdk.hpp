@@ -573,8 +573,11 @@ cJSON* guarded(mb_context* context, [[maybe_unused]] bool each, F&& call) noexce
 class module
 {
 public:
+    /// A module without actions.
     module() = default;
+    /// Moves.
     module(module&&) noexcept = default;
+    /// Moves.
     module& operator=(module&&) noexcept = default;
     module(const module&) = delete;
     module& operator=(const module&) = delete;

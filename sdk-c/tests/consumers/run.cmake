@@ -1,5 +1,7 @@
-# Installs the SDK to a prefix of its own, builds a module against it in three ways and runs each:
-# cmake -D SDK=… -D BUILD=… -D WORK=… -D CC=… -P run.cmake
+# Installs an SDK to a prefix of its own, builds a module against it in three ways and runs each:
+# cmake -D SDK=… -D BUILD=… -D WORK=… -D NAME=modberth-c -D "COMPILE=cc -std=c99 module.c" -P run.cmake
+# The consumers stand in SDK/tests/consumers. The C++ SDK uses this script too.
+set(consumers "${SDK}/tests/consumers")
 file(REMOVE_RECURSE "${WORK}")
 set(prefix "${WORK}/prefix")
 
@@ -34,17 +36,18 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install "${BUILD}" --prefix "${prefix}")
 
-run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/find-package" -B "${WORK}/find-package"
-  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_COMPILER=${CC}")
+run(${CMAKE_COMMAND} -S "${consumers}/find-package" -B "${WORK}/find-package"
+  "-DCMAKE_PREFIX_PATH=${prefix}")
 run(${CMAKE_COMMAND} --build "${WORK}/find-package")
 answers("${WORK}/find-package/consumer")
 
-run(${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/add-subdirectory" -B "${WORK}/add-subdirectory"
-  "-DSDK=${SDK}" "-DCMAKE_C_COMPILER=${CC}")
+run(${CMAKE_COMMAND} -S "${consumers}/add-subdirectory" -B "${WORK}/add-subdirectory"
+  "-DSDK=${SDK}")
 run(${CMAKE_COMMAND} --build "${WORK}/add-subdirectory")
 answers("${WORK}/add-subdirectory/consumer")
 
-file(GLOB_RECURSE pc "${prefix}/modberth-c.pc")
+# The .pc files name the prefix they were configured for; the package is somewhere else here.
+file(GLOB_RECURSE pc "${prefix}/${NAME}.pc")
 get_filename_component(pc_dir "${pc}" DIRECTORY)
-run(bash -c "PKG_CONFIG_PATH='${pc_dir}' && export PKG_CONFIG_PATH && '${CC}' -std=c99 -o '${WORK}/plain' '${CMAKE_CURRENT_LIST_DIR}/module.c' $(pkg-config --define-variable=prefix='${prefix}' --cflags --libs modberth-c)")
+run(bash -c "cd '${consumers}' && export PKG_CONFIG_PATH='${pc_dir}' && ${COMPILE} -o '${WORK}/plain' $(pkg-config --define-variable=prefix='${prefix}' --cflags --libs ${NAME})")
 answers("${WORK}/plain")
