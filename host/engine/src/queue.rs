@@ -137,6 +137,7 @@ impl Queue {
 
     /// A slot: one job after the other.
     fn serve(&self) {
+        modberth_sandbox::block_sigpipe();
         let mut state = self.lock();
         loop {
             if let Some(job) = state.waiting.pop_front() {

@@ -29,7 +29,7 @@ const START_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Launch<'a> {
-    /// The package folder: the working directory of the module.
+    /// The package folder: the working directory of the module. A relative path is taken from the host's.
     pub package: PathBuf,
     /// What to run.
     pub command: &'a Command,
@@ -92,13 +92,13 @@ pub enum LaunchError {
     KeeperLost,
     /// This machine has no way to stop what a module leaves behind.
     #[error(
-        "this machine can neither make a process namespace ({namespace}) nor list a process's children ({children}); one of them is needed to stop what a module leaves behind"
+        "this machine offers no way to stop what a module leaves behind: no process namespace ({namespace}), no subreaper ({subreaper})"
     )]
     Unstoppable {
-        /// Why no namespace.
+        /// Why the module cannot live in a process namespace.
         namespace: String,
-        /// Why no list.
-        children: io::Error,
+        /// Why its keeper cannot be a subreaper that lists its children.
+        subreaper: String,
     },
 }
 
@@ -124,12 +124,8 @@ impl Launcher {
             }
         }
         tracing::debug!(why = %refused, "no process namespace; descendants are found as a subreaper");
-        Self::plain_with(Reach::Subreaper).map_err(|error| match error {
-            LaunchError::Machine { source, .. } => {
-                LaunchError::Unstoppable { namespace: refused, children: source }
-            }
-            other => other,
-        })
+        Self::plain_with(Reach::Subreaper)
+            .map_err(|error| LaunchError::Unstoppable { namespace: refused, subreaper: error.to_string() })
     }
 
     /// The plain launcher with a chosen way to reach descendants, for tests and for machines where the first way
@@ -163,7 +159,7 @@ impl Launcher {
 
     /// The command line that [`Launcher::launch`] runs, as a person would type it.
     pub fn command_line(&self, launch: &Launch<'_>) -> Vec<OsString> {
-        launch.command.line(&launch.package)
+        launch.command.line(&std::path::absolute(&launch.package).unwrap_or_else(|_| launch.package.clone()))
     }
 
     /// Starts a module and returns when its program runs. It is given three pipes, exactly the profile's
@@ -183,7 +179,9 @@ impl Launcher {
 }
 
 fn prepare(launch: &Launch<'_>) -> Result<Program, LaunchError> {
-    let line = launch.command.line(&launch.package);
+    // The module's process enters the folder before it runs the program.
+    let package = std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
+    let line = launch.command.line(&package);
     let arguments = line.iter().map(|word| c_string(word, "the command")).collect::<Result<_, _>>()?;
     let mut environment = Vec::with_capacity(launch.profile.environment.len());
     for (name, value) in &launch.profile.environment {
@@ -193,7 +191,7 @@ fn prepare(launch: &Launch<'_>) -> Result<Program, LaunchError> {
         environment.push(c_string(&entry, "the environment")?);
     }
     Ok(Program {
-        directory: c_string(launch.package.as_os_str(), "the package folder")?,
+        directory: c_string(package.as_os_str(), "the package folder")?,
         arguments: Strings::new(arguments),
         environment: Strings::new(environment),
     })

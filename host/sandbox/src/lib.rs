@@ -55,5 +55,5 @@ mod region;
 
 pub use command::{Command, Word};
 pub use launcher::{Launch, LaunchError, Launcher, Reach};
-pub use process::{Ended, Exit, Process, StopError, Usage};
+pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe};
 pub use profile::{Bind, Confinement, Limits, Profile, SocketFamily};

@@ -12,6 +12,20 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use crate::keeper::Shared;
 use crate::profile::Confinement;
 
+/// Blocks SIGPIPE in the calling thread, for as long as the thread lives.
+///
+/// A thread that writes to [`Process::stdin`] calls this once. A module that closed its input then gives an error
+/// (EPIPE); otherwise, in a program that has set SIGPIPE to its default, it would end the host.
+pub fn block_sigpipe() {
+    // SAFETY: changes the mask of this thread only; the set lives for the call.
+    unsafe {
+        let mut pipe: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut pipe);
+        libc::sigaddset(&mut pipe, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, std::ptr::null_mut());
+    }
+}
+
 /// How a module's own process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {

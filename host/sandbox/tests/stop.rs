@@ -220,6 +220,24 @@ fn a_program_gets_exactly_what_the_profile_says() {
     }
 }
 
+/// A package folder may be given from the host's working directory.
+#[test]
+fn a_relative_package_folder() {
+    let up: std::path::PathBuf = std::env::current_dir().unwrap().ancestors().skip(1).map(|_| "..").collect();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(hostile(), folder.path().join("entry")).unwrap();
+    let relative = up.join(folder.path().strip_prefix("/").unwrap());
+    assert!(relative.is_relative() || up.as_os_str().is_empty());
+    let command = Command::new(Word::package("entry")).arg(Word::text("wait"));
+    let launcher = launchers().remove(0);
+    let profile = forever();
+    let mut process = launcher.launch(&Launch::new(&relative, &command, &profile)).unwrap();
+    process.close_stdin();
+    assert!(process.wait_gone(Some(GUARD)).unwrap());
+    assert_eq!(process.stop(GUARD).unwrap().exit, Some(Exit::Status(0)));
+}
+
 #[test]
 fn what_cannot_be_run_is_named() {
     for launcher in launchers() {
@@ -269,6 +287,32 @@ fn a_module_that_kills_its_keeper() {
             assert_eq!(alive(&marker), Vec::<u32>::new());
         }
     }
+}
+
+#[test]
+fn a_closed_input_is_an_error_and_no_signal() {
+    let launcher = launchers().remove(0);
+    let mut process = launch(&launcher, "close-and-live", &marker(), &forever());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            modberth_sandbox::block_sigpipe();
+            // SAFETY: Rust ignores this signal; here it gets its default, which would end the test run. No other
+            // thread of these tests writes to a pipe without a reader.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+            let until = std::time::Instant::now() + GUARD;
+            let error = loop {
+                match rustix::io::write(process.stdin().unwrap(), b"x") {
+                    Err(error) if error != rustix::io::Errno::AGAIN => break error,
+                    _ => assert!(std::time::Instant::now() < until),
+                }
+            };
+            // SAFETY: as Rust had it.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+            assert_eq!(error, rustix::io::Errno::PIPE);
+        });
+    });
+    process.close_stdin();
+    process.stop(GUARD).unwrap();
 }
 
 /// Descriptors, processes and memory maps are the same after a hundred launches as after ten.

@@ -1,0 +1,39 @@
+//! A machine that has run out of descriptors. Alone in its file, because the limit is the process's.
+
+mod support;
+
+use modberth_host::Host;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use support::{Scripted, code, failure, honest, rows};
+
+#[test]
+fn a_machine_without_descriptors_is_told() {
+    let scripted = Scripted::new(&honest());
+    let normal = getrlimit(Resource::Nofile);
+    let scarce = |limit| {
+        let mut changed = normal;
+        changed.current = Some(limit);
+        setrlimit(Resource::Nofile, changed).unwrap();
+    };
+    let host = Host::builder().build().unwrap();
+
+    scarce(3);
+    let refused = Host::builder().build();
+    let outcome = host.invoke(scripted.play()).wait();
+    setrlimit(Resource::Nofile, normal).unwrap();
+    let refused = refused.unwrap_err();
+    assert_eq!((refused.code.as_str(), refused.blame.as_str()), ("sandbox.unavailable", "host"));
+    assert!(refused.message.contains("making pipes"), "{refused}");
+    assert_eq!((code(&outcome), failure(&outcome).violation.blame.as_str()), ("host.io", "host"));
+    assert!(!outcome.is_launched());
+
+    // Enough for the event descriptor and not for the pipes.
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+    scarce(open + 3);
+    let outcome = host.invoke(scripted.play()).wait();
+    setrlimit(Resource::Nofile, normal).unwrap();
+    assert_eq!((code(&outcome), failure(&outcome).violation.blame.as_str()), ("process.launch", "host"));
+
+    // And it is well again afterwards.
+    assert_eq!(rows(&host.invoke(scripted.play()).wait())[0]["data"], 1);
+}
