@@ -41,8 +41,13 @@ pub(super) fn all() -> Vec<Document> {
             let _ =
                 write!(out, "\"\\u006b\\u{:04x}\\u{:04x}\":0", 0x20 + index % 0xd000, 0x20 + index / 0xd000);
         }),
+        // Around the largest finite number, where the magnitude alone decides nothing.
         array("large-exponents", |index, out| {
-            let _ = write!(out, "0.0000000000000000000{}e32{}", index % 1000, index % 7);
+            let _ = match index % 3 {
+                0 => write!(out, "0.0000000000000000000017976931348623{:03}e329", index % 158),
+                1 => write!(out, "1.7976931348623157{index}e308"),
+                _ => write!(out, "17{}.{}e305", index % 80, index % 1000),
+            };
         }),
         array("long-fractions", |_, out| {
             out.push_str("0.");

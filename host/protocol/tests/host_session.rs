@@ -411,8 +411,8 @@ fn the_input_can_be_taken_away() {
 /// P1-FRAME-02: a result of a whole frame, all of it one target's.
 #[test]
 fn the_largest_frame_is_ordinary() {
-    let head = format!(r#"{{"version":1,"type":"result","id":"r1","results":[{{"target":"a","data":["#);
-    let mut payload = head;
+    let mut payload =
+        r#"{"version":1,"type":"result","id":"r1","results":[{"target":"a","data":["#.to_owned();
     while payload.len() + 60_010 < 1_048_576 - 4 {
         payload.push_str(&format!("\"{}\",", "x".repeat(60_000)));
     }
@@ -455,7 +455,7 @@ proptest! {
         prop_assert_eq!(code(&last), code(&seen));
         let verdict = |session: HostSession| session
             .finish(exit)
-            .map_err(|failure| (failure.violation.code, *failure.violation.place, failure.notes.len()));
+            .map_err(|failure| (failure.violation.code, failure.violation.place, failure.notes.len()));
         prop_assert_eq!(verdict(pieces), verdict(whole));
     }
 }

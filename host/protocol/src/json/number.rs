@@ -3,11 +3,14 @@
 use super::scan::{Scan, Scanner};
 use crate::Code;
 use crate::limits::JSON_INTEGER;
+use std::cmp::Ordering;
 
 /// Digits of the largest legal integer.
 const INTEGER_DIGITS: usize = 16;
-/// A number below 10^308 is finite; above, the exact value decides.
+/// A number below 10^308 is finite; one of 10^309 or more is not; between them the digits decide.
 const SURELY_FINITE: i64 = 308;
+/// The first digits of the largest finite number, and of the least one that rounds to infinity.
+const LARGEST_DIGITS: &[u8; 16] = b"1797693134862315";
 
 impl Scanner<'_> {
     /// Checks the number that begins at `start` with a minus or a digit, and gives the place after it.
@@ -76,7 +79,7 @@ impl Scanner<'_> {
             }
             at = end;
         }
-        if exponent.saturating_add(digits as i64) > SURELY_FINITE && !self.is_finite(start, at) {
+        if exponent.saturating_add(digits as i64) > SURELY_FINITE && !self.is_finite(start, at, exponent) {
             if self.bytes.get(at).copied().is_some_and(continues_number) {
                 return self.fail(Code::JsonNumber, at);
             }
@@ -95,11 +98,30 @@ impl Scanner<'_> {
 
     /// Whether the correctly rounded value is finite.
     #[cold]
-    fn is_finite(&self, start: usize, end: usize) -> bool {
-        std::str::from_utf8(&self.bytes[start..end])
-            .ok()
-            .and_then(|text| text.parse::<f64>().ok())
-            .is_some_and(f64::is_finite)
+    fn is_finite(&self, start: usize, end: usize, exponent: i64) -> bool {
+        let text = &self.text[start..end];
+        let mantissa = text.split(['e', 'E']).next().unwrap_or_default().trim_start_matches('-');
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        // The value lies below 10^magnitude, and not below a tenth of it.
+        let (significant, magnitude) = if whole == "0" {
+            let rest = fraction.trim_start_matches('0');
+            if rest.is_empty() {
+                return true;
+            }
+            (0, exponent.saturating_sub((fraction.len() - rest.len()) as i64))
+        } else {
+            (whole.len(), exponent.saturating_add(whole.len() as i64))
+        };
+        if magnitude != SURELY_FINITE + 1 {
+            return magnitude <= SURELY_FINITE;
+        }
+        let digits = if significant > 0 { whole } else { "" }.bytes().chain(fraction.bytes());
+        let digits = digits.skip_while(|digit| *digit == b'0').chain(std::iter::repeat(b'0'));
+        match digits.take(LARGEST_DIGITS.len()).cmp(LARGEST_DIGITS.iter().copied()) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => text.parse::<f64>().is_ok_and(f64::is_finite),
+        }
     }
 }
 

@@ -67,15 +67,15 @@ impl Scanner<'_> {
     }
 
     fn document(&mut self) -> Scan<()> {
-        let start = self.skip(0);
-        match self.bytes.get(start) {
-            None => return self.truncated(),
-            Some(b'{') => {}
-            Some(_) if self.profile.object_root => return self.fail(Code::JsonNotObject, start),
-            Some(_) => {}
+        let (start, first) = self.peek(0);
+        if start == self.bytes.len() {
+            return self.truncated();
         }
-        let end = self.value(start, 0)?;
-        let rest = self.skip(end);
+        if self.profile.object_root && first != b'{' {
+            return self.fail(Code::JsonNotObject, start);
+        }
+        let end = self.value(start, first, 0)?;
+        let (rest, _) = self.peek(end);
         if rest == self.bytes.len() {
             Ok(())
         } else if rest == end && self.after_number(rest) && continues_number(self.bytes[rest]) {
@@ -85,17 +85,17 @@ impl Scanner<'_> {
         }
     }
 
-    /// The place after white space.
+    /// The byte after white space and its place. At the end of the document it is 0, which is legal nowhere between tokens.
     #[inline(always)]
-    fn skip(&self, at: usize) -> usize {
+    fn peek(&self, at: usize) -> (usize, u8) {
         match self.bytes.get(at) {
-            Some(0..=b' ') => self.skip_run(at),
-            _ => at,
+            Some(&byte) if byte > b' ' => (at, byte),
+            _ => self.peek_after_run(at),
         }
     }
 
     /// Skips white space; long runs eight bytes at a time.
-    fn skip_run(&self, mut at: usize) -> usize {
+    fn peek_after_run(&self, mut at: usize) -> (usize, u8) {
         loop {
             match word(self.bytes, at) {
                 Some(word) if word == u64::from_le_bytes([b' '; 8]) || is_white(word) => at += 8,
@@ -105,15 +105,14 @@ impl Scanner<'_> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(at) {
             at += 1;
         }
-        at
+        (at, self.bytes.get(at).copied().unwrap_or(0))
     }
 
-    /// Checks the value at `at` and gives the place after it.
+    /// Checks the value that begins at `at` with the byte `first`, and gives the place after it.
     #[inline]
-    fn value(&mut self, at: usize, depth: u8) -> Scan<usize> {
-        let Some(&first) = self.bytes.get(at) else { return self.truncated() };
+    fn value(&mut self, at: usize, first: u8, depth: u8) -> Scan<usize> {
         if depth > self.profile.max_depth {
-            return self.fail(Code::JsonDepth, at);
+            return self.too_deep(at);
         }
         match first {
             b'"' => {
@@ -137,6 +136,11 @@ impl Scanner<'_> {
     }
 
     #[cold]
+    fn too_deep(&mut self, at: usize) -> Scan<usize> {
+        if at == self.bytes.len() { self.truncated() } else { self.fail(Code::JsonDepth, at) }
+    }
+
+    #[cold]
     fn string_length(&mut self, at: usize, end: usize) -> Scan<()> {
         if points(&self.text[at + 1..end - 1]) > self.profile.max_string {
             return self.fail(Code::JsonStringLength, at);
@@ -146,12 +150,12 @@ impl Scanner<'_> {
 
     fn object(&mut self, open: usize, depth: u8) -> Scan<usize> {
         let slot = self.index.open(open, depth);
-        let mut at = self.skip(open + 1);
-        if self.bytes.get(at) != Some(&b'}') {
+        let (mut at, mut byte) = self.peek(open + 1);
+        if byte != b'}' {
             let mut names = Names::new(self.names.len());
             let mut room = self.profile.max_entries;
             loop {
-                if self.bytes.get(at) != Some(&b'"') {
+                if byte != b'"' {
                     return self.no_name(at);
                 }
                 if room == 0 {
@@ -159,17 +163,16 @@ impl Scanner<'_> {
                 }
                 room -= 1;
                 at = self.name(at, &mut names)?;
-                at = self.skip(at);
-                match self.bytes.get(at) {
-                    Some(b':') => at = self.skip(at + 1),
-                    Some(_) => return self.fail(Code::JsonSyntax, at),
-                    None => return self.truncated(),
+                (at, byte) = self.peek(at);
+                if byte != b':' {
+                    return self.no_colon(at);
                 }
-                at = self.value(at, depth + 1)?;
-                at = self.skip(at);
-                match self.bytes.get(at) {
-                    Some(b',') => at = self.skip(at + 1),
-                    Some(b'}') => break,
+                (at, byte) = self.peek(at + 1);
+                at = self.value(at, byte, depth + 1)?;
+                (at, byte) = self.peek(at);
+                match byte {
+                    b',' => (at, byte) = self.peek(at + 1),
+                    b'}' => break,
                     _ => return self.no_separator(at),
                 }
             }
@@ -181,25 +184,31 @@ impl Scanner<'_> {
 
     fn array(&mut self, open: usize, depth: u8) -> Scan<usize> {
         let slot = self.index.open(open, depth);
-        let mut at = self.skip(open + 1);
-        if self.bytes.get(at) != Some(&b']') {
+        let (mut at, mut byte) = self.peek(open + 1);
+        if byte != b']' {
             let mut room = self.profile.max_entries;
             loop {
-                if room == 0 && !matches!(self.bytes.get(at), None | Some(b']')) {
+                if room == 0 && byte != b']' && at < self.bytes.len() {
                     return self.fail(Code::JsonEntries, at);
                 }
+                // A bracket after the last comma is refused as a value.
                 room = room.wrapping_sub(1);
-                at = self.value(at, depth + 1)?;
-                at = self.skip(at);
-                match self.bytes.get(at) {
-                    Some(b',') => at = self.skip(at + 1),
-                    Some(b']') => break,
+                at = self.value(at, byte, depth + 1)?;
+                (at, byte) = self.peek(at);
+                match byte {
+                    b',' => (at, byte) = self.peek(at + 1),
+                    b']' => break,
                     _ => return self.no_separator(at),
                 }
             }
         }
         self.index.close(slot, at + 1);
         Ok(at + 1)
+    }
+
+    #[cold]
+    fn no_colon(&mut self, at: usize) -> Scan<usize> {
+        if at == self.bytes.len() { self.truncated() } else { self.fail(Code::JsonSyntax, at) }
     }
 
     #[inline]
@@ -215,6 +224,9 @@ impl Scanner<'_> {
     /// A byte that begins no value. What begins like a number is a malformed number.
     #[cold]
     fn no_value(&mut self, at: usize) -> Scan<usize> {
+        if at == self.bytes.len() {
+            return self.truncated();
+        }
         let numeric = self.text[at..]
             .chars()
             .next()

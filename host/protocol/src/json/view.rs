@@ -104,6 +104,7 @@ impl Kind {
 #[derive(Clone, Copy)]
 pub struct Raw<'a> {
     text: &'a str,
+    /// The remembered values that begin here or later.
     spans: &'a [Span],
     start: usize,
     end: usize,
@@ -226,7 +227,15 @@ impl<'a> Cursor<'a> {
     /// The value at the cursor.
     fn value(&mut self) -> Raw<'a> {
         let start = self.at;
-        self.at = end_of_value(self.text.as_bytes(), self.spans, start);
+        while let [first, rest @ ..] = self.spans
+            && (first.start as usize) < start
+        {
+            self.spans = rest;
+        }
+        self.at = match self.spans.first() {
+            Some(span) if span.start as usize == start => span.end as usize,
+            _ => end_of_value(self.text.as_bytes(), start),
+        };
         Raw { text: self.text, spans: self.spans, start, end: self.at }
     }
 
@@ -266,25 +275,14 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 /// The place after the checked value at `start`.
-fn end_of_value(bytes: &[u8], spans: &[Span], start: usize) -> usize {
+fn end_of_value(bytes: &[u8], start: usize) -> usize {
     match bytes.get(start) {
-        Some(b'"' | b'{' | b'[') => {
-            if let Ok(found) = spans.binary_search_by_key(&start, |span| span.start as usize) {
-                return spans[found].end as usize;
-            }
-            if bytes[start] == b'"' {
-                end_of_checked(bytes, start + 1)
-            } else {
-                end_of_container(bytes, start)
-            }
-        }
+        Some(b'"') => end_of_checked(bytes, start + 1),
+        Some(b'{' | b'[') => end_of_container(bytes, start),
         _ => {
             let rest = &bytes[start..];
-            start
-                + rest
-                    .iter()
-                    .position(|byte| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r'))
-                    .unwrap_or(rest.len())
+            let end = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
+            start + rest.iter().position(end).unwrap_or(rest.len())
         }
     }
 }
