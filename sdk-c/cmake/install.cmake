@@ -11,6 +11,7 @@ configure_package_config_file(cmake/modberth-c-config.cmake.in
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/modberth-c-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES
+  cmake/modberth-package.cmake
   "${PROJECT_BINARY_DIR}/modberth-c-config.cmake"
   "${PROJECT_BINARY_DIR}/modberth-c-config-version.cmake"
   DESTINATION "${MODBERTH_C_CMAKE_DIR}")
