@@ -63,7 +63,11 @@ fn native(ws: &Workspace, language: &str, name: &str, dir: &Path) -> Result<Vec<
         .into_iter()
         .map(|path| {
             let inside = path.strip_prefix(&staged).unwrap_or(&path).display().to_string();
-            if inside == name { Member::program(inside, path) } else { Member::file(inside, path) }
+            if inside == format!("bin/{name}") {
+                Member::program(inside, path)
+            } else {
+                Member::file(inside, path)
+            }
         })
         .collect())
 }
