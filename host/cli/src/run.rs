@@ -1,0 +1,199 @@
+//! `modberth run`: one action of a module on a batch of targets.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use comfy_table::{Cell, Color};
+use modberth_host::{Canceller, Exit as ModuleExit, Host, Invocation, Limits, Outcome};
+use modberth_protocol::limits::FRAME_PAYLOAD;
+use modberth_protocol::process;
+use modberth_protocol::{Blame, Code, Violation};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::args::Run;
+use crate::exit::{Exit, Stop};
+use crate::json::compact;
+use crate::report::{BAD, DIM, Detail, GOOD, Report, clean, clean_lines, name, shortened};
+use crate::source;
+
+/// Most bytes of a file of limits.
+const LIMITS_BYTES: usize = 65_536;
+/// Most characters of a target's data in the table.
+const CELL: usize = 2_000;
+/// Most lines of the module's standard error below a failure.
+const TAIL: usize = 20;
+
+pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
+    let runnable = source::open(&arguments.path)?;
+    let parameters = parameters(arguments, &runnable)?;
+    let mut builder = Host::builder();
+    if let Some(path) = &arguments.limits {
+        let bytes = source::read_file(path, LIMITS_BYTES, Code::HostLimits)?;
+        builder = builder.limits(Limits::from_json(&bytes).map_err(|fault| fault.file(source::label(path)))?);
+    }
+    let host = builder.build()?;
+    if !host.confinement().is_confined() {
+        report.warning(&host.confinement().to_string())?;
+    }
+    let mut invocation = Invocation::new(runnable.module.clone(), &arguments.action)
+        .targets(&arguments.targets)
+        .parameters(parameters);
+    if let Some(deadline) = arguments.deadline {
+        invocation = invocation.deadline(Duration::from_millis(deadline));
+    }
+    let running = host.invoke(invocation);
+    let interrupt = Interrupt::new(running.canceller())
+        .map_err(|error| Violation::new(Code::HostIo, format!("Cannot listen for signals: {error}.")))?;
+    let outcome = running.wait();
+    let interrupted = interrupt.end();
+    let exit = exit_of(&outcome, interrupted);
+    if report.is_json() {
+        report.line(&outcome.to_json())?;
+    }
+    match outcome.failure() {
+        Some(failure) => {
+            report.failure(&failure.violation, &details(&outcome))?;
+            for note in &failure.notes {
+                report.note(&format!("  {DIM}{:<8}{DIM:#} {}", "also", clean(&note.to_string())))?;
+            }
+            stderr(&outcome, report, Some(TAIL))?;
+        }
+        None => {
+            if !report.is_json() {
+                results(&outcome, report)?;
+            }
+            stderr(&outcome, report, None)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// The parameters as JSON: from texts by their declared types, or from a file as they stand there.
+fn parameters(arguments: &Run, runnable: &source::Runnable) -> Result<Vec<u8>, Stop> {
+    if let Some(path) = &arguments.params {
+        return Ok(source::read_file(path, FRAME_PAYLOAD, Code::RequestTooLarge)?);
+    }
+    // An action that the manifest does not declare is the host's to refuse, like everything else about the request.
+    let manifest = &runnable.module.package.manifest;
+    let action = manifest.require_action(&arguments.action)?;
+    let texts = arguments.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    // Whatever is wrong with a text, the caller wrote it.
+    let json = action.parameters.read_texts(texts).map_err(|fault| fault.blame(Blame::Caller))?;
+    Ok(json.as_bytes().to_vec())
+}
+
+fn exit_of(outcome: &Outcome, interrupted: bool) -> Exit {
+    match &outcome.verdict {
+        Ok(results) if results.all_data() => Exit::Success,
+        Ok(_) => Exit::Partial,
+        Err(failure) if interrupted && failure.violation.code == Code::ProcessCancelled => Exit::Interrupted,
+        Err(failure) => Exit::of(&failure.violation, outcome.is_launched()),
+    }
+}
+
+/// One row per target, in the order of the request.
+fn results(outcome: &Outcome, report: &mut Report) -> io::Result<()> {
+    let Some(results) = outcome.results() else { return Ok(()) };
+    let rows = results.results.iter().map(|row| {
+        let target = Cell::new(name(&row.target));
+        match &row.outcome {
+            process::Outcome::Data(data) => vec![
+                target,
+                Cell::new("data").fg(Color::Green),
+                Cell::new(clean(&shortened(&compact(data.as_str()), CELL))),
+            ],
+            process::Outcome::Error(error) => vec![
+                target,
+                Cell::new("error").fg(Color::Red),
+                Cell::new(format!("{}: {}", error.code, clean(&error.message))),
+            ],
+        }
+    });
+    report.table(&["target", "outcome", "data or error"], rows.collect())?;
+    let errors =
+        results.results.iter().filter(|row| matches!(row.outcome, process::Outcome::Error(_))).count();
+    let style = if errors == 0 { GOOD } else { BAD };
+    report.line(&format!(
+        "{style}{} of {} targets with data{style:#} {DIM}{} {} {}, {} ms{DIM:#}",
+        results.results.len() - errors,
+        results.results.len(),
+        outcome.package,
+        outcome.version,
+        outcome.action,
+        outcome.wall.as_millis()
+    ))
+}
+
+/// What is known of the process of a failed action.
+fn details(outcome: &Outcome) -> Vec<Detail<'static>> {
+    let exit = match outcome.process.as_ref().map(|process| process.exit) {
+        None => return vec![Detail("process", "none was started".to_owned())],
+        Some(None) => "killed by the host".to_owned(),
+        Some(Some(ModuleExit::Status(status))) => format!("exit status {status}"),
+        Some(Some(exit @ ModuleExit::Signal(number))) => match exit.signal_name() {
+            Some(name) => format!("signal {number} ({name})"),
+            None => format!("signal {number}"),
+        },
+    };
+    vec![Detail("process", exit)]
+}
+
+/// What the module wrote to standard error, or its last lines.
+fn stderr(outcome: &Outcome, report: &mut Report, tail: Option<usize>) -> io::Result<()> {
+    let Some(stderr) = outcome.process.as_ref().map(|process| &process.stderr) else { return Ok(()) };
+    if stderr.kept.is_empty() {
+        return Ok(());
+    }
+    let lines = clean_lines(&stderr.text());
+    let skipped = tail.map_or(0, |tail| lines.len().saturating_sub(tail));
+    let part = match (skipped, stderr.is_cut()) {
+        (0, false) => String::new(),
+        (0, true) => format!(", the first {} bytes", stderr.kept.len()),
+        (_, false) => format!(", the last {} of {} lines", lines.len() - skipped, lines.len()),
+        (_, true) => {
+            format!(", the last {} lines of the first {} bytes", lines.len() - skipped, stderr.kept.len())
+        }
+    };
+    report.note(&format!("{DIM}standard error of the module{part}:{DIM:#}"))?;
+    for line in &lines[skipped..] {
+        report.note(&format!("{DIM}|{DIM:#} {line}"))?;
+    }
+    Ok(())
+}
+
+/// Cancels the action at the first signal and ends the command at the second.
+struct Interrupt {
+    handle: Handle,
+    thread: std::thread::JoinHandle<()>,
+    seen: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    fn new(canceller: Canceller) -> io::Result<Self> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let handle = signals.handle();
+        let seen = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&seen);
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for _ in signals.forever() {
+                if told.swap(true, Ordering::SeqCst) {
+                    // The host's backstop kills what is left when this process is gone.
+                    std::process::exit(i32::from(Exit::Interrupted.code()));
+                }
+                canceller.cancel();
+            }
+        })?;
+        Ok(Self { handle, thread, seen })
+    }
+
+    /// True if a signal came.
+    fn end(self) -> bool {
+        self.handle.close();
+        // The thread does nothing that could panic.
+        let _ = self.thread.join();
+        self.seen.load(Ordering::SeqCst)
+    }
+}
