@@ -13,14 +13,16 @@ fn list() -> Vec<Value> {
 
 #[test]
 fn code_rs_and_errors_json_agree() {
-    let generated: Vec<_> =
-        Code::ALL.iter().map(|code| (code.as_str(), code.blame().as_str(), code.meaning())).collect();
+    let generated: Vec<_> = Code::ALL
+        .iter()
+        .map(|code| (code.as_str(), code.blame().as_str(), code.meaning(), code.remedy()))
+        .collect();
     let list = list();
     let listed: Vec<_> = list
         .iter()
         .map(|entry| {
             let text = |name: &str| entry[name].as_str().unwrap();
-            (text("code"), text("blame"), text("meaning"))
+            (text("code"), text("blame"), text("meaning"), text("remedy"))
         })
         .collect();
     assert_eq!(generated, listed, "run `cargo xtask generate`");
