@@ -3,14 +3,16 @@
 use super::scan::{Scan, Scanner};
 use crate::Code;
 use crate::limits::JSON_INTEGER;
-use std::cmp::Ordering;
 
 /// Digits of the largest legal integer.
 const INTEGER_DIGITS: usize = 16;
 /// A number below 10^308 is finite; one of 10^309 or more is not; between them the digits decide.
 const SURELY_FINITE: i64 = 308;
-/// The first digits of the largest finite number, and of the least one that rounds to infinity.
-const LARGEST_DIGITS: &[u8; 16] = b"1797693134862315";
+/// 2^1024 - 2^970, the least number that rounds to infinity: halfway between the largest finite value and the next power of two.
+const INFINITE: &[u8; 309] = b"\
+    1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963\
+    3028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447573027\
+    0069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497792";
 
 impl Scanner<'_> {
     /// Checks the number that begins at `start` with a minus or a digit, and gives the place after it.
@@ -26,7 +28,7 @@ impl Scanner<'_> {
         }
         let digits = at - first;
         match self.bytes.get(at) {
-            Some(b'.' | b'e' | b'E') => self.fraction(start, digits, at),
+            Some(b'.' | b'e' | b'E') => self.fraction(start, first, at),
             next if digits >= INTEGER_DIGITS => {
                 if next.copied().is_some_and(continues_number) {
                     return self.fail(Code::JsonNumber, at);
@@ -59,19 +61,24 @@ impl Scanner<'_> {
         }
     }
 
-    /// The rest of a number with a fraction or exponent, from the point or the letter on.
+    /// The rest of a number with a fraction or exponent. Its digits begin at `first`, and the point or the letter stands at `at`.
     #[inline]
-    fn fraction(&mut self, start: usize, digits: usize, mut at: usize) -> Scan<usize> {
-        if self.bytes.get(at) == Some(&b'.') {
-            at = self.some_digits(at + 1)?;
+    fn fraction(&mut self, start: usize, first: usize, mut at: usize) -> Scan<usize> {
+        let bytes = self.bytes;
+        let whole = &bytes[first..at];
+        let mut fraction: &[u8] = &[];
+        if bytes.get(at) == Some(&b'.') {
+            let end = self.some_digits(at + 1)?;
+            fraction = &bytes[at + 1..end];
+            at = end;
         }
         let mut exponent = 0i64;
-        if let Some(b'e' | b'E') = self.bytes.get(at) {
+        if let Some(b'e' | b'E') = bytes.get(at) {
             at += 1;
-            let negative = self.bytes.get(at) == Some(&b'-');
-            at += usize::from(matches!(self.bytes.get(at), Some(b'+' | b'-')));
+            let negative = bytes.get(at) == Some(&b'-');
+            at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
             let end = self.some_digits(at)?;
-            for digit in &self.bytes[at..end] {
+            for digit in &bytes[at..end] {
                 exponent = exponent.saturating_mul(10).saturating_add(i64::from(digit - b'0'));
             }
             if negative {
@@ -79,8 +86,10 @@ impl Scanner<'_> {
             }
             at = end;
         }
-        if exponent.saturating_add(digits as i64) > SURELY_FINITE && !self.is_finite(start, at, exponent) {
-            if self.bytes.get(at).copied().is_some_and(continues_number) {
+        if exponent.saturating_add(whole.len() as i64) > SURELY_FINITE
+            && !is_finite(whole, fraction, exponent)
+        {
+            if bytes.get(at).copied().is_some_and(continues_number) {
                 return self.fail(Code::JsonNumber, at);
             }
             return self.fail(Code::JsonNonfinite, start);
@@ -95,37 +104,72 @@ impl Scanner<'_> {
             .fold(0u64, |value, digit| value.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')));
         value <= JSON_INTEGER
     }
+}
 
-    /// Whether the correctly rounded value is finite.
-    #[cold]
-    fn is_finite(&self, start: usize, end: usize, exponent: i64) -> bool {
-        let text = &self.text[start..end];
-        let mantissa = text.split(['e', 'E']).next().unwrap_or_default().trim_start_matches('-');
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // The value lies below 10^magnitude, and not below a tenth of it.
-        let (significant, magnitude) = if whole == "0" {
-            let rest = fraction.trim_start_matches('0');
-            if rest.is_empty() {
-                return true;
-            }
-            (0, exponent.saturating_sub((fraction.len() - rest.len()) as i64))
-        } else {
-            (whole.len(), exponent.saturating_add(whole.len() as i64))
-        };
-        if magnitude != SURELY_FINITE + 1 {
-            return magnitude <= SURELY_FINITE;
-        }
-        let digits = if significant > 0 { whole } else { "" }.bytes().chain(fraction.bytes());
-        let digits = digits.skip_while(|digit| *digit == b'0').chain(std::iter::repeat(b'0'));
-        match digits.take(LARGEST_DIGITS.len()).cmp(LARGEST_DIGITS.iter().copied()) {
-            Ordering::Less => true,
-            Ordering::Greater => false,
-            Ordering::Equal => text.parse::<f64>().is_ok_and(f64::is_finite),
+/// Whether the value, correctly rounded to binary64, is finite. `whole` has no leading zeros but may be `0`.
+#[inline(never)]
+fn is_finite(whole: &[u8], fraction: &[u8], exponent: i64) -> bool {
+    // The value lies below 10^magnitude, and not below a tenth of it.
+    let (whole, fraction, magnitude) = if whole == b"0" {
+        let Some(zeros) = fraction.iter().position(|digit| *digit != b'0') else { return true };
+        (&whole[..0], &fraction[zeros..], exponent.saturating_sub(zeros as i64))
+    } else {
+        (whole, fraction, exponent.saturating_add(whole.len() as i64))
+    };
+    if magnitude != SURELY_FINITE + 1 {
+        return magnitude <= SURELY_FINITE;
+    }
+    let mut infinite = INFINITE.iter();
+    for digit in whole.iter().chain(fraction) {
+        match infinite.next() {
+            Some(bound) if digit != bound => return digit < bound,
+            Some(_) => {}
+            None => return false,
         }
     }
+    // What is missing are zeros.
+    infinite.any(|bound| *bound != b'0')
 }
 
 /// True for a byte that, right after a number, makes it a malformed number rather than a number and something else.
 pub(super) const fn continues_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'+' | b'-' | b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// P1-HOST-19: the digits decide as correct rounding does.
+    #[test]
+    fn finiteness_agrees_with_correct_rounding() {
+        let bound = std::str::from_utf8(INFINITE).unwrap();
+        let (below, above) = (format!("{}79.99", &bound[..307]), format!("{bound}.0001"));
+        let mut numbers =
+            vec![format!("{bound}.0"), below, above, format!("{bound}e0"), "0e400".into(), "0.0e999".into()];
+        for digits in 1..=309 {
+            for point in [0, 1, digits / 2, digits] {
+                for nudge in [-1i8, 0, 1] {
+                    let mut text = bound.as_bytes()[..digits].to_vec();
+                    let last = text[digits - 1].saturating_add_signed(nudge).clamp(b'0', b'9');
+                    text[digits - 1] = last;
+                    let text = std::str::from_utf8(&text).unwrap();
+                    let (whole, fraction) = text.split_at(point);
+                    let whole = if whole.is_empty() { "0" } else { whole };
+                    let fraction = if fraction.is_empty() { "0" } else { fraction };
+                    for shift in [-1, 0, 1] {
+                        numbers.push(format!("{whole}.{fraction}e{}", 309 - point as i64 + shift));
+                        numbers.push(format!("0.00000{}{fraction}e{}", &text[..point], 314 + shift));
+                    }
+                }
+            }
+        }
+        for number in numbers {
+            let (mantissa, exponent) = number.split_once('e').unwrap_or((&number, "0"));
+            let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let expected = number.parse::<f64>().unwrap().is_finite();
+            let actual = is_finite(whole.as_bytes(), fraction.as_bytes(), exponent.parse().unwrap());
+            assert_eq!(actual, expected, "{number}");
+        }
+    }
 }
