@@ -172,8 +172,8 @@ export function takeOutput() {
  * Whether a stream of standard output or standard error may exist; asking for one would make it.
  */
 function hasStreams() {
-  const loaded = /** @type {{ moduleLoadList?: string[] }} */ (process).moduleLoadList ?? [];
-  return STREAM_MODULES.some((name) => loaded.includes(name));
+  const { moduleLoadList: loaded } = /** @type {{ moduleLoadList?: string[] }} */ (process);
+  return loaded === undefined || STREAM_MODULES.some((name) => loaded.includes(name));
 }
 
 /**

@@ -64,6 +64,7 @@ test('the single file equals the source', () => {
   }
 });
 
+// P1-SDK-12: without the modules of sockets and processes it can open and start none.
 test('the single file loads nothing but fs and buffer, and is plain ASCII', () => {
   for (const kind of ['cjs', 'mjs']) {
     const text = read(`dist/vendor/modberth-sdk.${kind}`);
@@ -128,6 +129,37 @@ test('the echo example runs as its package ships it, as CommonJS and as an ES mo
     assert.deepEqual(
       run({}).map((/** @type {any} */ row) => row.error.code),
       ['unsupported_action', 'unsupported_action'],
+    );
+  }
+});
+
+// P1-SDK-12: Node.js itself denies files to write and processes to start.
+test('the echo example runs where it may only read its own files', () => {
+  const payload = path.join(folder, 'denied');
+  mkdirSync(payload);
+  cpSync(path.join(ROOT, 'dist/vendor/modberth-sdk.cjs'), path.join(payload, 'modberth-sdk.cjs'));
+  cpSync(path.join(ROOT, '../examples/echo/js/main.cjs'), path.join(payload, 'main.cjs'));
+  const flags = ['--no-addons', '--experimental-permission', `--allow-fs-read=${payload}/*`];
+  const ended = spawnSync(process.execPath, [...flags, path.join(payload, 'main.cjs')], {
+    input: input(invoke('echo', ['a'], { message: 'Hello' })),
+  });
+  assert.equal(ended.status, 0, String(ended.stderr));
+  assert.deepEqual(results(ended.stdout), [{ target: 'a', data: { message: 'Hello', index: 0 } }]);
+});
+
+// P1-SDK-13
+test('the page and the documentation say what the SDK is not for', () => {
+  for (const text of [
+    read('README.md'),
+    read('dist/vendor/modberth-sdk.cjs'),
+    read('dist/esm/index.d.ts'),
+  ]) {
+    const plain = text.replace(/[\s*]+/g, ' ');
+    assert.match(plain, /input (?:of a module )?is a request that the host has checked/);
+    assert.match(plain, /no gateway for untrusted JSON/);
+    assert.match(
+      plain,
+      /A handler leaves no detached process behind and writes nothing outside the sandbox/,
     );
   }
 });

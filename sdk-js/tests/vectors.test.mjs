@@ -122,3 +122,45 @@ test('the offset of bad UTF-8 is that of the first bad byte, wherever it stands'
     }
   }
 });
+
+// What the scanner calls a fault of JSON itself is one for the platform's parser too, and what it lets
+// pass that parser reads.
+test('the scanner and JSON.parse agree on 40,000 damaged documents', () => {
+  const grammar = ['syntax', 'number', 'escape', 'control', 'truncated', 'trailing'];
+  const seeds = vectors.filter(({ bytes }) => bytes.length > 0 && bytes.length < 200);
+  const parts = [
+    '"',
+    '\\',
+    '\\u00',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '-',
+    '0',
+    '1e',
+    '.',
+    ' ',
+    'true',
+    '\u0000',
+  ];
+  let state = 1;
+  const random = (/** @type {number} */ below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let round = 0; round < 40_000; round++) {
+    let bytes = seeds[random(seeds.length)]?.bytes ?? Buffer.alloc(0);
+    for (let edits = random(3); edits >= 0; edits--) {
+      const at = random(bytes.length + 1);
+      const part = Buffer.from(parts[random(parts.length)] ?? '');
+      bytes = Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + random(2))]);
+    }
+    const text = bytes.toString('utf8');
+    const found = refusal(() => decode(bytes, 'x'));
+    if (found === null || !grammar.some((code) => found.code === `json.${code}`)) continue;
+    assert.throws(() => JSON.parse(text), SyntaxError, `${found.code}: ${JSON.stringify(text)}`);
+  }
+});

@@ -173,6 +173,19 @@ test('the faulty module refuses as the JavaScript one does', () => {
   }
 });
 
+// P1-SDK-13
+test('the page and the documentation say what the SDK is not for', () => {
+  for (const name of ['README.md', 'dist/esm/index.d.ts', 'dist/vendor/modberth-sdk.d.cts']) {
+    const plain = readFileSync(path.join(ROOT, name), 'utf8').replace(/[\s*]+/g, ' ');
+    assert.match(plain, /input (?:of a module )?is a request that the host has checked/);
+    assert.match(plain, /no gateway for untrusted JSON/);
+    assert.match(
+      plain,
+      /A handler leaves no detached process behind and writes nothing outside the sandbox/,
+    );
+  }
+});
+
 test('the packed packages serve a consumer in every way', () => {
   const npm = (/** @type {string[]} */ args, /** @type {string} */ cwd) =>
     execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
