@@ -148,6 +148,11 @@ const ENDED: usize = 4;
 /// Rounds of killing in subreaper mode before the keeper gives up on a module that forks faster.
 const ROUNDS: u32 = 100_000;
 
+/// A program that was just written can still be open for writing in a process that is being made at this moment
+/// elsewhere in the host, until that one gives up what it inherited: this many tries, this many nanoseconds apart.
+const BUSY_ROUNDS: u32 = 250;
+const BUSY_PAUSE: libc::c_long = 2_000_000;
+
 /// The keeper. `argument` is a `*const Shared` that lives until the keeper is gone.
 pub(crate) extern "C" fn keeper(argument: *mut c_void) -> ! {
     // SAFETY: the host keeps the Shared alive until it has reaped this process, and changes only its atomics.
@@ -390,10 +395,16 @@ fn become_module(shared: &Shared) -> Result<std::convert::Infallible, (Step, isi
     let arguments = program.arguments.pointers.as_ptr();
     // SAFETY: the array holds at least the program's name: `Program` is made from a command, which has one.
     let name = unsafe { *arguments };
-    let errno = -call(
-        libc::SYS_execve,
-        [name as usize, arguments as usize, program.environment.pointers.as_ptr() as usize, 0, 0, 0],
-    );
+    let mut errno = 0;
+    for _ in 0..BUSY_ROUNDS {
+        let environment = program.environment.pointers.as_ptr();
+        errno = -call(libc::SYS_execve, [name as usize, arguments as usize, environment as usize, 0, 0, 0]);
+        if errno != libc::ETXTBSY as isize {
+            break;
+        }
+        let pause = libc::timespec { tv_sec: 0, tv_nsec: BUSY_PAUSE };
+        call(libc::SYS_nanosleep, [&raw const pause as usize, 0, 0, 0, 0, 0]);
+    }
     Err((Step::Execute, errno))
 }
 

@@ -247,7 +247,7 @@ impl Process {
     }
 
     fn end(&mut self, patience: Duration) -> Result<Ended, StopError> {
-        self.stdin = None;
+        // Its input stays open until it is gone: it is killed, not asked to end.
         self.control = None;
         if !self.wait_gone(Some(patience))? {
             return Err(StopError::Late(patience));
