@@ -25,21 +25,21 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools) -> Result<()> {
 
 /// Each example as an archive, packed by the host's own command.
 fn examples_packed(workspace: &Workspace, tools: &Tools, folder: &Path) -> Result<Vec<PathBuf>> {
-    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     Job::new("cargo").args(["build", "--quiet", "--package", "modberth"]).dir(&workspace.root).capture()?;
-    let mut made = Vec::new();
+    let archives = folder.join("examples");
+    fs::create_dir_all(&archives).with_context(|| archives.display().to_string())?;
+    for old in all_files(&archives)? {
+        remove(&old)?;
+    }
     for example in examples::build(workspace, tools)? {
-        let archive = folder.join(format!("{}-{}.zip", example.name, example.language));
-        remove(&archive)?;
         Job::new(workspace.built("debug/modberth"))
             .arg("pack")
             .arg(&example.dir)
             .arg("--output")
-            .arg(&archive)
+            .arg(&archives)
             .capture()?;
-        made.push(archive);
     }
-    Ok(made)
+    all_files(&archives)
 }
 
 /// The files that a module carries, by language.

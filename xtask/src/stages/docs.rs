@@ -18,7 +18,7 @@ fn docs(run: &mut Run<'_>) -> Result<()> {
     let workspace = run.workspace;
     run.check(
         Job::new("cargo")
-            .args(["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"])
+            .args(["doc", "--quiet", "--workspace", "--no-deps"])
             .env("RUSTDOCFLAGS", "-D warnings")
             .dir(&workspace.root),
     );

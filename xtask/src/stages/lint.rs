@@ -22,10 +22,14 @@ fn lint(run: &mut Run<'_>) -> Result<()> {
             .dir(&root),
     );
     let python = run.tools.venv.clone();
-    let paths = ["sdk-python", "examples/echo/python"];
-    run.check(Job::new(&python).args(["-m", "ruff", "check"]).args(paths).dir(&root));
-    run.check(Job::new(&python).args(["-m", "ruff", "format", "--check"]).args(paths).dir(&root));
-    run.check(Job::new(&python).args(["-m", "mypy", "--strict"]).dir(root.join("sdk-python")));
+    // From here the settings of the SDK hold for the examples too.
+    let sdk = root.join("sdk-python");
+    let paths = [sdk.clone(), root.join("examples")];
+    run.check(Job::new(&python).args(["-m", "ruff", "check", "--no-cache"]).args(&paths).dir(&sdk));
+    run.check(
+        Job::new(&python).args(["-m", "ruff", "format", "--no-cache", "--check"]).args(&paths).dir(&sdk),
+    );
+    run.check(Job::new(&python).args(["-m", "mypy", "--strict"]).dir(&sdk));
     for package in ["sdk-js", "sdk-ts"] {
         run.check(Job::new("npm").args(["run", "--silent", "lint"]).dir(root.join(package)));
     }

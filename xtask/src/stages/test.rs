@@ -62,6 +62,7 @@ const CONFORMANCE: Stage = Stage {
 
 fn rust(run: &mut Run<'_>) -> Result<()> {
     let job = Job::new("cargo")
+        .env("RUST_BACKTRACE", "0")
         .args(["test", "--workspace", "--no-fail-fast", "--exclude", "modberth-conformance"])
         .env("MODBERTH_EXAMPLES", examples::list_file(run.workspace))
         .dir(&run.workspace.root);
@@ -127,6 +128,7 @@ fn conformance(run: &mut Run<'_>) -> Result<()> {
         .args(["test", "--package", "modberth-conformance", "--features", "six-languages", "--no-fail-fast"])
         .env("MODBERTH_EXAMPLES", examples::list_file(run.workspace))
         .env("MODBERTH_FAULTY", faulty)
+        .env("RUST_BACKTRACE", "0")
         .dir(&run.workspace.root);
     run.tests(job, |output| Ok(counts::cargo(output)));
     Ok(())

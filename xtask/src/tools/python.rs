@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,8 @@ pub(crate) struct Pythons {
 pub(crate) fn find(workspace: &Workspace) -> Result<Pythons> {
     let mut known = Known::load(workspace)?;
     let mut all: Vec<Python> = Vec::new();
-    for candidate in candidates() {
+    // A shim leads to a program that is a candidate itself, and takes longer than all of them.
+    for candidate in candidates().into_iter().filter(|candidate| !is_script(candidate)) {
         if let Some(python) = known.ask(&candidate)
             && all.iter().all(|other| other.path != python.path)
         {
@@ -132,7 +134,7 @@ impl Known {
         let real = candidate.canonicalize().ok()?;
         let data = fs::metadata(&real).ok()?;
         // A shim decides anew each time it is called, so what it said before does not count.
-        let shim = fs::read(&real).is_ok_and(|bytes| bytes.starts_with(b"#!"));
+        let shim = is_script(&real);
         let key = format!("{}|{}|{}.{}", real.display(), data.len(), data.mtime(), data.mtime_nsec());
         if !shim && let Some(answer) = self.answers.get(&key) {
             return answer.clone();
@@ -199,6 +201,12 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH").unwrap_or_default())
         .map(|folder| folder.join(name))
         .find(|path| is_program(path))
+}
+
+/// Whether a program is a script, as the shims of version managers are.
+fn is_script(path: &Path) -> bool {
+    let mut first = [0; 2];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == *b"#!"
 }
 
 fn is_program(path: &Path) -> bool {
