@@ -115,7 +115,7 @@ fn read(mut input: impl Read) -> Result<Request, Violation> {
 }
 
 fn broken(what: &str, error: &io::Error) -> Violation {
-    Violation::new(Code::HostIo, format!("{what}: {error}."))
+    Violation::new(Code::ProcessIo, format!("{what}: {error}."))
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
             }
         }
         let violation = read(Failing).expect_err("it fails");
-        assert_eq!(violation.code, Code::HostIo);
+        assert_eq!(violation.code, Code::ProcessIo);
         assert!(violation.to_string().contains("the disk is on fire"));
     }
 

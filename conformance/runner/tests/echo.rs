@@ -103,6 +103,8 @@ fn ids(language: &str) {
         report.check(format!("{id:?}"), check(&module, &[id], "Hello", |feed| feed));
     }
     report.check("all of them", check(&module, &ODD_IDS, "Hello", |feed| feed));
+    let backwards: Vec<&str> = ODD_IDS.iter().rev().copied().collect();
+    report.check("all of them, last first", check(&module, &backwards, "Hello", |feed| feed));
     report.check("composed and decomposed", check(&module, &["é", "e\u{301}"], "é", |feed| feed));
     // Integer-like ids are moved to the front by an object of JavaScript.
     report.check("numbers in no order", check(&module, &["b", "10", "2", "a", "-1"], "Hello", |feed| feed));
