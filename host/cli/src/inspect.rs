@@ -89,12 +89,24 @@ fn parameter(parameter: &Parameter) -> Value {
             value["choices"] = json!(choices);
         }
         Kind::Integer { min, max } | Kind::Number { min, max } => {
-            value["min"] = json!(min);
-            value["max"] = json!(max);
+            value["min"] = min.map_or(Value::Null, number);
+            value["max"] = max.map_or(Value::Null, number);
         }
         Kind::Boolean => {}
     }
     value
+}
+
+/// A bound as an integer where it is one.
+fn number(value: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53-1")]
+        let whole = value as i64;
+        json!(whole)
+    } else {
+        json!(value)
+    }
 }
 
 fn text(path: &Path, source: &Source, report: &mut Report) -> io::Result<()> {

@@ -44,9 +44,11 @@ pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
     if let Some(deadline) = arguments.deadline {
         invocation = invocation.deadline(Duration::from_millis(deadline));
     }
+    let deaf = |error| Violation::new(Code::HostIo, format!("Cannot listen for signals: {error}."));
+    // From here on a signal cancels the action instead of ending this process before its clean-up.
+    let signals = Signals::new([SIGINT, SIGTERM]).map_err(deaf)?;
     let running = host.invoke(invocation);
-    let interrupt = Interrupt::new(running.canceller())
-        .map_err(|error| Violation::new(Code::HostIo, format!("Cannot listen for signals: {error}.")))?;
+    let interrupt = Interrupt::new(signals, running.canceller()).map_err(deaf)?;
     let outcome = running.wait();
     let interrupted = interrupt.end();
     let exit = exit_of(&outcome, interrupted);
@@ -62,10 +64,11 @@ pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
             stderr(&outcome, report, Some(TAIL))?;
         }
         None => {
+            // The JSON document holds all of this.
             if !report.is_json() {
                 results(&outcome, report)?;
+                stderr(&outcome, report, None)?;
             }
-            stderr(&outcome, report, None)?;
         }
     }
     Ok(exit)
@@ -172,8 +175,7 @@ struct Interrupt {
 }
 
 impl Interrupt {
-    fn new(canceller: Canceller) -> io::Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    fn new(mut signals: Signals, canceller: Canceller) -> io::Result<Self> {
         let handle = signals.handle();
         let seen = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&seen);

@@ -1,0 +1,395 @@
+//! `modberth run`: results, refusals, failures, and the exit code of each.
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::{ECHO, ended, manifest, modberth, module, package, path, run, run_with, script};
+
+#[test]
+fn results_are_a_table_and_exit_0() {
+    let folder = module("print('a note', file=sys.stderr)\nanswer(lambda t: {'data': {'for': t}})");
+    let done = run(&["run", path(&folder), "play", "--target", "vm-1", "-t", " b "]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    for part in [
+        "target",
+        "outcome",
+        "vm-1",
+        "\" b \"",
+        r#"{"for":"vm-1"}"#,
+        "2 of 2 targets with data",
+        "org.example.play 1.2.3",
+    ] {
+        assert!(done.out.contains(part), "{part} is not in:\n{}", done.out);
+    }
+    done.says(&["warning: NOT CONFINED", "standard error of the module", "| a note"]);
+    assert!(!done.out.contains('\u{1b}'), "no colour into a pipe");
+}
+
+#[test]
+fn with_json_the_outcome_is_one_document() {
+    let folder = module(ECHO);
+    let done = run(&["run", path(&folder), "play", "-t", "a", "-t", "b", "-p", "text=Hello", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let outcome = done.json();
+    assert_eq!(outcome["outcome"], "results");
+    assert_eq!(outcome["action"], "play");
+    assert_eq!(outcome["package"]["id"], "org.example.play");
+    assert_eq!(outcome["package"]["digest"].as_str().unwrap().len(), 64);
+    assert_eq!(
+        outcome["results"],
+        json!([{"target": "a", "data": {"text": "Hello"}}, {"target": "b", "data": {"text": "Hello"}}])
+    );
+    assert_eq!(outcome["process"]["exit"], json!({"status": 0}));
+}
+
+#[test]
+fn parameters_are_read_by_their_types() {
+    let folder = module(ECHO);
+    let done = run(&[
+        "run",
+        path(&folder),
+        "play",
+        "-t",
+        "a",
+        "--json",
+        "-p",
+        "text=5=five",
+        "-p",
+        "count=5",
+        "-p",
+        "list=a",
+        "-p",
+        r#"list=["b","c"]"#,
+        "-p",
+        "ratio=0.5",
+        "-p",
+        "flag=true",
+    ]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(
+        done.json()["results"][0]["data"],
+        json!({"text": "5=five", "count": 5, "list": ["a", "b", "c"], "ratio": 0.5, "flag": true})
+    );
+}
+
+#[test]
+fn parameters_come_from_a_file_or_standard_input() {
+    let folder = module(ECHO);
+    let done =
+        run_with(&["run", path(&folder), "play", "-t", "a", "--json", "--params", "-"], br#"{"count": 7}"#);
+    assert_eq!(done.json()["results"][0]["data"], json!({"count": 7}));
+    let file = folder.path().join("params.json");
+    fs::write(&file, br#"{"count":8}"#).unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--json", "--params", file.to_str().unwrap()]);
+    assert_eq!(done.json()["results"][0]["data"], json!({"count": 8}));
+    // P1-HOST-33: what a caller sends is judged by the same strict rules.
+    let done =
+        run_with(&["run", path(&folder), "play", "-t", "a", "--params", "-"], br#"{"count":7,"count":8}"#);
+    assert_eq!(done.code, 3);
+    done.says(&["json.duplicate_key", "blame    caller"]);
+    let done = run_with(&["run", path(&folder), "play", "-t", "a", "--params", "-"], &vec![b' '; 1_048_577]);
+    assert_eq!(done.code, 3);
+    done.says(&["request.too_large", "1048576, found 1048577"]);
+}
+
+#[test]
+fn a_target_with_an_error_exits_1() {
+    let folder = module(
+        "answer(lambda t: {'data': 1} if t == 'a' else {'error': {'code': 'gone', 'message': 'not here'}})",
+    );
+    let done = run(&["run", path(&folder), "play", "-t", "a", "-t", "b"]);
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.out.contains("gone: not here") && done.out.contains("1 of 2 targets with data"),
+        "{}",
+        done.out
+    );
+    let done = run(&["run", path(&folder), "play", "-t", "b", "--json"]);
+    assert_eq!(done.code, 1);
+    assert_eq!(done.json()["results"][0]["error"], json!({"code": "gone", "message": "not here"}));
+}
+
+#[test]
+fn a_wrong_command_line_exits_2() {
+    for arguments in [
+        &["run"][..],
+        &["run", "x"],
+        &["run", "x", "play", "-p", "novalue"],
+        &["run", "x", "play", "-p", "=x"],
+        &["run", "x", "play", "--deadline", "0"],
+        &["run", "x", "play", "-p", "a=b", "--params", "f"],
+        &["run", "x", "play", "--unknown"],
+        &["nothing"],
+        &[],
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, 2, "{arguments:?}");
+        assert!(
+            done.out.is_empty() && done.err.contains("Usage:") || done.err.contains("error:"),
+            "{}",
+            done.err
+        );
+    }
+    let folder = module(ECHO);
+    for flag in ["--params", "--limits"] {
+        let done = run(&["run", path(&folder), "play", "-t", "a", flag, "/nonexistent/file"]);
+        assert_eq!(done.code, 2);
+        done.says(&["error[request.file]", "/nonexistent/file", "remedy"]);
+    }
+}
+
+/// P1-HOST-15, P1-HOST-16
+#[test]
+fn a_refused_request_exits_3_and_says_where() {
+    let folder = module(ECHO);
+    for (arguments, parts) in [
+        (
+            &["paly", "-t", "a"][..],
+            &["error[request.action]", "\"paly\"", "its actions: play", "blame    caller"][..],
+        ),
+        (
+            &["play", "-t", "a", "-p", "cuont=1"],
+            &["error[parameter.unknown]", "parameter \"cuont\"", "count, flag"],
+        ),
+        (
+            &["play", "-t", "a", "-p", "count=10"],
+            &["error[parameter.range]", "parameters.count", "limit    9, found 10"],
+        ),
+        (
+            &["play", "-t", "a", "-p", "count=1.0"],
+            &["error[parameter.type]", "parameter \"count\"", "\"1.0\""],
+        ),
+        (&["play", "-t", "a", "-p", "count=1", "-p", "count=2"], &["error[parameter.repeated]"]),
+        (&["play", "-t", "a", "-p", "list=d"], &["error[parameter.choice]", "parameters.list[0]", "\"d\""]),
+        (
+            &["play", "-t", "a", "-p", "text=123456789012345678901"],
+            &["error[parameter.length]", "20, found 21"],
+        ),
+        (&["play"], &["error[request.target_count]", "found 0"]),
+        (&["play", "-t", "a", "-t", "a"], &["error[request.target_duplicate]", "target \"a\""]),
+        (&["play", "-t", "a/b"], &["error[request.target_character]", "target \"a/b\""]),
+    ] {
+        let arguments = [&["run", path(&folder)], arguments].concat();
+        let done = run(&arguments);
+        assert_eq!(done.code, 3, "{arguments:?}: {}", done.err);
+        assert!(done.out.is_empty(), "{}", done.out);
+        done.says(parts);
+        done.says(&["remedy   "]);
+        // The same as JSON.
+        let code = parts[0].trim_start_matches("error[").trim_end_matches(']');
+        let done = run(&[&arguments[..], &["--json"]].concat());
+        assert_eq!(done.code, 3);
+        let failure = &done.json()["failure"];
+        assert_eq!(
+            (failure["code"].as_str(), failure["blame"].as_str()),
+            (Some(code), Some("caller")),
+            "{failure}"
+        );
+    }
+}
+
+#[test]
+fn a_bad_package_exits_3() {
+    let folder = module(ECHO);
+    fs::write(folder.path().join("manifest.json"), b"{}").unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--json"]);
+    assert_eq!(done.code, 3);
+    let document = done.json();
+    assert_eq!(document["ok"], false);
+    assert_eq!(document["failure"]["code"], "package.field_missing");
+    assert_eq!(document["failure"]["file"], "manifest.json");
+    assert!(document["failure"]["remedy"].is_string());
+    assert_eq!(document["problems"].as_array().unwrap().len(), 12);
+
+    let unbuilt = package(&manifest(), &[]);
+    let done = run(&["run", path(&unbuilt), "play", "-t", "a"]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[package.payload_missing]", "payload/main.py", "cargo xtask examples"]);
+    let done = run(&["run", "/nonexistent", "play", "-t", "a"]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[package.not_found]"]);
+
+    // A declarative package has nothing to run.
+    let mut declarative = manifest();
+    declarative["runtime"] = json!({"kind": "declarative", "language": "none"});
+    let done = run(&["run", path(&package(&declarative, &[])), "play", "-t", "a"]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[package.declarative]"]);
+}
+
+#[test]
+fn a_failed_module_exits_4_and_shows_its_last_words() {
+    let folder = module(
+        "for i in range(50): print('line', i, file=sys.stderr)\nprint('\\x1b[31mred\\x07', file=sys.stderr)\nsys.exit(7)",
+    );
+    let done = run(&["run", path(&folder), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    assert!(done.out.is_empty());
+    done.says(&[
+        "error[process.exit_status]",
+        "process  exit status 7",
+        "blame    module",
+        "the last 20 of 51 lines",
+        "| line 49",
+    ]);
+    assert!(!done.err.contains("line 30\n"), "{}", done.err);
+    // What the module wrote cannot act on the terminal.
+    done.says(&["| \\u001b[31mred\\u0007"]);
+    assert!(!done.err.contains('\u{7}'));
+
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--json"]);
+    assert_eq!(done.code, 4);
+    let outcome = done.json();
+    assert_eq!(outcome["outcome"], "failure");
+    assert_eq!(outcome["failure"]["code"], "process.exit_status");
+    assert_eq!(outcome["process"]["exit"], json!({"status": 7}));
+    assert!(outcome["process"]["stderr"]["text"].as_str().unwrap().starts_with("line 0\n"));
+
+    let killed = module("os.kill(os.getpid(), signal.SIGKILL)");
+    let done = run(&["run", path(&killed), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&["error[process.signal]", "signal 9 (SIGKILL)"]);
+
+    let silent = module(
+        "write({'version': 1, 'type': 'hello', 'protocol': 1})\nwrite({'version': 1, 'type': 'result', 'id': request['id'], 'results': [{'target': 'x', 'data': 1}]})",
+    );
+    let done = run(&["run", path(&silent), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&["error[output.target_unknown]", "frame 2", "results[0]", "target \"x\""]);
+}
+
+#[test]
+fn a_deadline_is_shortened_and_never_lengthened() {
+    let folder = module("import time\ntime.sleep(600)");
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--deadline", "300"]);
+    assert_eq!(done.code, 4, "{}", done.err);
+    done.says(&["error[process.deadline]", "300", "killed by the host"]);
+    let limits = folder.path().join("limits.json");
+    fs::write(&limits, br#"{"process_1_deadline_ms":300}"#).unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--limits", limits.to_str().unwrap()]);
+    assert_eq!(done.code, 4, "{}", done.err);
+    done.says(&["error[process.deadline]", "300"]);
+    fs::write(&limits, br#"{"process_1_deadline_ms":10001}"#).unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--limits", limits.to_str().unwrap()]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[host.limits]", "limits.json", "process_1_deadline_ms", "10000, found 10001"]);
+}
+
+#[test]
+fn a_policy_refusal_exits_5() {
+    let mut manifest = manifest();
+    manifest["capabilities"] = json!(["system:read"]);
+    manifest["actions"][0]["capabilities"] = json!(["system:read"]);
+    let folder = package(&manifest, &[("main.py", script(ECHO).as_bytes())]);
+    let done = run(&["run", path(&folder), "play", "-t", "a"]);
+    assert_eq!(done.code, 5);
+    done.says(&["error[policy.capability]", "blame    policy"]);
+}
+
+/// A native program that asks for a loader no machine has.
+fn lost_program() -> Vec<u8> {
+    let loader = b"/lib/no-such-loader.so\0";
+    let mut bytes = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0];
+    bytes.resize(16, 0);
+    let machine: u16 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
+    bytes.extend([2, 0]);
+    bytes.extend(machine.to_le_bytes());
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(64_u64.to_le_bytes());
+    bytes.extend([0; 12]);
+    for value in [64_u16, 56, 2, 0, 0, 0] {
+        bytes.extend(value.to_le_bytes());
+    }
+    for (kind, offset, size) in [(1_u32, 0_u64, 0_u64), (3, 64 + 2 * 56, loader.len() as u64)] {
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(5_u32.to_le_bytes());
+        bytes.extend(offset.to_le_bytes());
+        bytes.extend([0; 16]);
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(0_u64.to_le_bytes());
+    }
+    bytes.extend(loader);
+    bytes
+}
+
+#[test]
+fn a_machine_that_cannot_run_it_exits_6() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut manifest = manifest();
+    let architecture = if cfg!(target_arch = "x86_64") { "x86_64" } else { "aarch64" };
+    manifest["runtime"] = json!({
+        "kind": "native", "language": "c", "entry": "play", "platform": "linux", "architecture": architecture
+    });
+    let folder = package(&manifest, &[("play", &lost_program())]);
+    let entry = folder.path().join("payload/play");
+    fs::set_permissions(&entry, fs::Permissions::from_mode(0o755)).unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a"]);
+    assert_eq!(done.code, 6, "{}", done.err);
+    done.says(&["error[package.native_loader]", "/lib/no-such-loader.so", "process  none was started"]);
+    // The package itself is right.
+    let done = run(&["check", path(&folder), "--json"]);
+    assert_eq!(done.code, 0);
+    assert!(done.json()["packages"][0]["warnings"][0].as_str().unwrap().contains("package.native_loader"));
+}
+
+#[test]
+fn archives_run_from_a_temporary_folder_that_is_removed() {
+    let source = module("answer(lambda t: {'data': os.getcwd()})");
+    let work = tempfile::tempdir().unwrap();
+    let archive = work.path().join("play.zip");
+    let done = run(&["pack", path(&source), "-o", archive.to_str().unwrap()]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let temporary = work.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let done = ended(modberth().env("TMPDIR", &temporary).args([
+        "run",
+        archive.to_str().unwrap(),
+        "play",
+        "-t",
+        "a",
+        "--json",
+    ]));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.json()["results"][0]["data"].is_string());
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+    fs::write(&archive, b"no archive").unwrap();
+    let done = run(&["run", archive.to_str().unwrap(), "play", "-t", "a"]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[package.archive_format]"]);
+}
+
+/// True once the process handles SIGINT itself.
+fn handles_interrupts(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
+    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+}
+
+#[test]
+fn an_interrupt_cancels_the_action_and_exits_130() {
+    let folder = module("import time\ntime.sleep(600)");
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let child = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
+            .args(["run", path(&folder), "play", "-t", "a", "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let guard = Instant::now() + Duration::from_secs(60);
+        while !handles_interrupts(child.id()) {
+            assert!(Instant::now() < guard, "the command never listened for signals");
+            std::thread::yield_now();
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(outcome["failure"]["code"], "process.cancelled");
+    }
+}
