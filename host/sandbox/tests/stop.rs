@@ -151,9 +151,18 @@ fn the_backstop_kills_without_the_host() {
     }
 }
 
+/// P1-HOST-25: 12 seconds unless something says otherwise. The one test here that takes real time.
 #[test]
-fn the_action_profile_has_the_default_backstop() {
-    assert_eq!(Profile::action().backstop, Some(Duration::from_secs(12)));
+fn the_default_backstop_is_twelve_seconds() {
+    let launcher = launchers().remove(0);
+    let marker = marker();
+    let start = std::time::Instant::now();
+    let process = launch(&launcher, "ignore", &marker, &Profile::action());
+    assert!(process.wait_gone(Some(GUARD)).unwrap());
+    let took = start.elapsed();
+    assert!(took >= Duration::from_secs(12) && took < Duration::from_millis(22_800), "{took:?}");
+    assert!(process.stop(GUARD).unwrap().backstop);
+    assert_eq!(alive(&marker), Vec::<u32>::new());
 }
 
 /// P1-HOST-23: the exact status or signal is told.
@@ -422,7 +431,12 @@ fn an_ordinary_user_can_do_all_of_this() {
         std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let output = std::process::Command::new(&test)
-        .args(["--skip", "an_ordinary_user_can_do_all_of_this"])
+        .args([
+            "--skip",
+            "an_ordinary_user_can_do_all_of_this",
+            "--skip",
+            "the_default_backstop_is_twelve_seconds",
+        ])
         .env("MODBERTH_TEST_HOSTILE", &program)
         .uid(65534)
         .gid(65534)
