@@ -95,7 +95,8 @@ TEST(Frames, LargestPayload)
     EXPECT_EQ(seen.status, 0) << seen.err;
 }
 
-// P1-FRAME-06
+// P1-FRAME-01, P1-FRAME-04, P1-FRAME-06: lengths count bytes of every UTF-8 width, in any
+// fragmentation
 TEST(Frames, OneByteAtATime)
 {
     start how;
@@ -281,6 +282,7 @@ TEST(Messages, ALongRequestIdComesBack)
 
 // --- handlers ---
 
+// P1-SDK-03, P1-SDK-04: the whole batch in one call, and exactly the two frames
 TEST(Handlers, GoodResults)
 {
     EXPECT_EQ(results("ok"),
