@@ -64,7 +64,7 @@ fn write(result: &TargetResult, index: usize, out: &mut String) -> Result<(), Vi
             out.push_str(data.as_ref().map_err(|fault| misplaced(fault, ".data"))?);
             out.push('}');
         }
-        Row::Error { target, code, message } => {
+        Row::Error { target, code, message, .. } => {
             out.push_str("{\"target\":");
             quote_into(target, out);
             out.push_str(",\"error\":{\"code\":");
@@ -116,7 +116,7 @@ impl<'a> Node<'a> for View<'a> {
             View::Row(TargetResult(Row::Data { target, .. })) => {
                 pair([("target", View::Text(target)), ("data", View::Data)])
             }
-            View::Row(TargetResult(Row::Error { target, code, message })) => {
+            View::Row(TargetResult(Row::Error { target, code, message, .. })) => {
                 pair([("target", View::Text(target)), ("error", View::Error { code, message })])
             }
             View::Error { code, message } => {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::notes::Notes;
-use crate::target::{Target, TargetError, TargetResult};
+use crate::target::{Row, Target, TargetError, TargetResult};
 use crate::{Batch, panics, run};
 
 /// What a target gets when the module cannot do what was asked (P1-SDK-10).
@@ -150,7 +150,10 @@ impl Module {
                     parameters_json: request.parameters().as_str().to_owned(),
                 };
                 match panics::caught(|| handler(&batch)) {
-                    Ok(Ok(results)) => Ok(results),
+                    Ok(Ok(results)) => {
+                        results.iter().for_each(|result| note_cause(result, notes));
+                        Ok(results)
+                    }
                     Ok(Err(error)) => Err(failed(request, &error.to_string())),
                     Err(panic) => Err(failed(request, &panic)),
                 }
@@ -214,15 +217,17 @@ fn each_target<P, D: Serialize>(
     parameters: &P,
     notes: &mut Notes,
 ) -> TargetResult {
-    let error = match panics::caught(|| handler(target, parameters).map(|data| target.data(data))) {
-        Ok(Ok(result)) => return result,
-        Ok(Err(error)) => error,
-        Err(panic) => TargetError::unexpected(panic),
-    };
-    if let Some(cause) = error.cause() {
-        notes.add(&format!("target {}: {cause}", quote(target.id())));
+    let called = panics::caught(|| target.result(handler(target, parameters)));
+    let result = called.unwrap_or_else(|panic| target.result(Err::<(), _>(TargetError::unexpected(panic))));
+    note_cause(&result, notes);
+    result
+}
+
+/// Notes why a target failed unexpectedly.
+fn note_cause(result: &TargetResult, notes: &mut Notes) {
+    if let Row::Error { target, cause: Some(cause), .. } = &result.0 {
+        notes.add(&format!("target {}: {cause}", quote(target)));
     }
-    target.error(error.code(), error.message())
 }
 
 fn failed(request: &Request, cause: &str) -> Violation {

@@ -88,7 +88,7 @@ impl Target {
     /// ```
     #[must_use]
     pub fn data(&self, value: impl Serialize) -> TargetResult {
-        TargetResult(Row::Data { target: self.id.clone(), data: to_json(&value) })
+        self.result(Ok(value))
     }
 
     /// The result of this target with an error, for a handler of the whole batch: a code that is an identifier
@@ -106,7 +106,34 @@ impl Target {
     /// ```
     #[must_use]
     pub fn error(&self, code: impl Into<String>, message: impl Into<String>) -> TargetResult {
-        TargetResult(Row::Error { target: self.id.clone(), code: code.into(), message: message.into() })
+        self.result(Err::<(), _>(TargetError::new(code, message)))
+    }
+
+    /// The result of this target from what a function returned, for a handler of the whole batch: as
+    /// [`Target::data`] or as an error. The cause of an unexpected error goes to standard error, as in an each handler.
+    ///
+    /// ```
+    /// # use modberth_sdk::{Batch, Module, Target, TargetError, testing::FakeHost};
+    /// # use serde_json::json;
+    /// fn half(target: &Target) -> Result<u32, TargetError> {
+    ///     Ok(target.id().parse::<u32>()? / 2)
+    /// }
+    ///
+    /// let module = Module::new()
+    ///     .batch("half", |batch: &Batch| Ok(batch.iter().map(|target| target.result(half(target))).collect()));
+    /// let reply = FakeHost::new(&module).invoke("half", &["8", "x"], &json!({}))?;
+    /// assert_eq!(reply["8"].data(), Some(json!(4)));
+    /// assert_eq!(reply["x"].error(), Some(("internal", "The module failed on this target.")));
+    /// assert_eq!(reply.notes(), ["target \"x\": invalid digit found in string"]);
+    /// # Ok::<(), modberth_sdk::Violation>(())
+    /// ```
+    #[must_use]
+    pub fn result(&self, result: Result<impl Serialize, TargetError>) -> TargetResult {
+        let target = self.id.clone();
+        TargetResult(match result {
+            Ok(value) => Row::Data { target, data: to_json(&value) },
+            Err(TargetError { code, message, cause }) => Row::Error { target, code, message, cause },
+        })
     }
 }
 
@@ -129,8 +156,8 @@ pub struct TargetResult(pub(crate) Row);
 pub(crate) enum Row {
     /// Written from a value, or why it could not be.
     Data { target: String, data: Result<String, Fault> },
-    /// A code and a message, as the handler gave them.
-    Error { target: String, code: String, message: String },
+    /// A code and a message, as the handler gave them, and the cause of an unexpected error.
+    Error { target: String, code: String, message: String, cause: Option<String> },
     /// In the form of the protocol, not yet looked at.
     Value(Value),
 }
