@@ -79,9 +79,10 @@ fn parameters(arguments: &Run, runnable: &source::Runnable) -> Result<Vec<u8>, S
     if let Some(path) = &arguments.params {
         return Ok(source::read_file(path, FRAME_PAYLOAD, Code::RequestTooLarge)?);
     }
-    // An action that the manifest does not declare is the host's to refuse, like everything else about the request.
-    let manifest = &runnable.module.package.manifest;
-    let action = manifest.require_action(&arguments.action)?;
+    let Some(action) = runnable.module.package.manifest.action(&arguments.action) else {
+        // The host refuses what the manifest does not declare, with an outcome like any other.
+        return Ok(b"{}".to_vec());
+    };
     let texts = arguments.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     // Whatever is wrong with a text, the caller wrote it.
     let json = action.parameters.read_texts(texts).map_err(|fault| fault.blame(Blame::Caller))?;

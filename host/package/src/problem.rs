@@ -5,7 +5,7 @@ use std::fmt;
 use modberth_protocol::{Code, Violation};
 use serde::Serialize;
 
-use crate::limits::PROBLEMS;
+use crate::limits::{MANIFEST_NAME, PROBLEMS};
 
 /// Everything that a check found wrong, at least one problem and at most [`PROBLEMS`](crate::limits::PROBLEMS).
 ///
@@ -37,6 +37,21 @@ impl Problems {
     #[must_use]
     pub fn into_vec(self) -> Vec<Violation> {
         self.0
+    }
+}
+
+impl Problems {
+    /// Names the files of a folder as they stand there: members stand below `payload/`, the manifest beside it.
+    pub(crate) fn in_folder(mut self) -> Self {
+        for problem in &mut self.0 {
+            // The one member that may not be called like the manifest is the one this code is about.
+            let beside = problem.code != Code::PackageFilesManifest
+                && problem.place.file.as_deref() == Some(MANIFEST_NAME);
+            if let Some(file) = problem.place.file.as_mut().filter(|_| !beside) {
+                file.insert_str(0, "payload/");
+            }
+        }
+        self
     }
 }
 

@@ -67,7 +67,7 @@ fn a_listed_inventory_must_match() {
     fs::write(source.path().join("manifest.json"), &manifest).unwrap();
     assert_eq!(Folder::open(source.path()).unwrap().package.digest, packed.package.digest);
     fs::write(source.path().join("payload/main.py"), b"changed").unwrap();
-    refused(&source, &[("package.member_digest", "main.py")]);
+    refused(&source, &[("package.member_digest", "payload/main.py")]);
 }
 
 #[test]
@@ -153,7 +153,17 @@ fn names_that_no_archive_can_hold_are_refused() {
     fs::remove_dir(payload.join(".hidden")).unwrap();
     fs::remove_file(payload.join("a b")).unwrap();
     fs::write(payload.join("manifest.json"), b"{}").unwrap();
-    refused(&source, &[("package.files_manifest", "manifest.json")]);
+    refused(&source, &[("package.files_manifest", "payload/manifest.json")]);
+}
+
+#[test]
+fn problems_name_files_as_they_stand_in_the_folder() {
+    let source = echo();
+    let hints = source.path().join("payload/modberth.json");
+    fs::write(hints, br#"{"examples":{"other":[]}}"#).unwrap();
+    refused(&source, &[("package.example", "payload/modberth.json")]);
+    fs::write(source.path().join("manifest.json"), edited(|m| m["id"] = json!("X"))).unwrap();
+    refused(&source, &[("package.identifier", "manifest.json")]);
 }
 
 #[test]

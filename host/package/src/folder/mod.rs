@@ -66,7 +66,7 @@ pub fn pack_folder(root: &Path) -> Result<Packed, Problems> {
     // A manifest that cannot be read makes every word about the payload a guess.
     let manifest = Manifest::parse(&bytes.contents)?;
     let contents = payload(&folder, root, &manifest)?;
-    archive::pack(&bytes.contents, &contents)
+    archive::pack(&bytes.contents, &contents).map_err(Problems::in_folder)
 }
 
 /// The contents of the payload, with the mode of a native entry checked.
