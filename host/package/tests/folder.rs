@@ -190,7 +190,7 @@ fn sizes_and_numbers_are_bounded() {
     refused(&source, &[("package.manifest_too_large", "manifest.json")]);
 }
 
-/// Decisions on modes: a module runs under a user of its own, which must be able to read the payload.
+/// A module runs under a user of its own, which must be able to read the payload.
 #[test]
 fn files_closed_to_others_are_named_with_their_mode() {
     let source = echo();

@@ -4,7 +4,8 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use modberth_protocol::{Code, Violation};
 
 use super::Contents;
-use super::structure::{Member, Method};
+use super::entry::Method;
+use super::structure::Member;
 
 /// Reads every member. The structure has bounded the declared sizes already.
 pub(super) fn expand(archive: &[u8], members: &[Member]) -> Result<Contents, Violation> {

@@ -1,7 +1,10 @@
 //! Archives: reading them with every refusal, writing them so that the same content always gives the same bytes.
 
+mod bytes;
 mod canonical;
+mod entry;
 mod expand;
+mod local;
 mod structure;
 mod write;
 

@@ -4,7 +4,7 @@
 
 use modberth_protocol::{Code, Violation};
 
-use super::structure::{CENTRAL, END, LOCAL};
+use super::bytes::{CENTRAL, END, LOCAL};
 use super::{Contents, too_large};
 use crate::limits::{ARCHIVE_BYTES, MANIFEST_NAME};
 
