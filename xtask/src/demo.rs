@@ -10,10 +10,10 @@ use std::time::Instant;
 
 /// Builds the host and the examples, runs each echo module through the host, and prints what came back.
 pub(crate) fn run(workspace: &Workspace, tools: &Tools) -> Result<()> {
-    println!("building the host and the example modules");
+    println!("building the host");
     Job::new("cargo").args(["build", "--quiet", "--package", "modberth"]).dir(&workspace.root).capture()?;
     let host = workspace.built("debug/modberth");
-    let examples = examples::build(workspace, tools)?;
+    let examples = examples::build_telling(workspace, tools, |name| println!("building {name}"))?;
     println!("\n{:<10} {:<10} {:<8} {:<58} {:>7}  confined", "language", "targets", "result", "data", "time");
     let mut failed = 0;
     for example in examples.iter().filter(|example| example.name == "echo") {

@@ -58,6 +58,15 @@ pub(crate) fn list_file(workspace: &Workspace) -> PathBuf {
 ///
 /// A build fails, or an example lacks a file.
 pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<Vec<Example>> {
+    build_telling(workspace, tools, |_| {})
+}
+
+/// The same, and says each example's name before it is built.
+pub(crate) fn build_telling(
+    workspace: &Workspace,
+    tools: &Tools,
+    tell: impl Fn(&str),
+) -> Result<Vec<Example>> {
     let _lock = Lock::take(workspace, "examples")?;
     let mut examples = Vec::new();
     for name in names(workspace)? {
@@ -66,6 +75,7 @@ pub(crate) fn build(workspace: &Workspace, tools: &Tools) -> Result<Vec<Example>
             if !dir.join("manifest.json").is_file() {
                 bail!("examples/{name}/{} has no manifest.json", language.folder());
             }
+            tell(&format!("examples/{name}/{}", language.folder()));
             let files = language
                 .build(workspace, tools, &name, &dir)
                 .with_context(|| format!("examples/{name}/{}", language.folder()))?;
