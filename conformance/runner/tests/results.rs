@@ -9,7 +9,17 @@ use modberth_conformance::message::Invoke;
 use modberth_conformance::subject::{Feed, Observed};
 use serde_json::{Value, json};
 
-in_six_languages!(legal, handlers_that_fail, rows, outcomes_and_errors, values, sizes, numbers, text);
+in_six_languages!(
+    legal,
+    handlers_that_fail,
+    rows,
+    outcomes_and_errors,
+    values,
+    sizes,
+    each_form,
+    numbers,
+    text
+);
 
 const TARGETS: [&str; 3] = ["first", "second", "third"];
 
@@ -124,16 +134,23 @@ fn values(language: &str) {
         &[r#""first""#, "9007199254740991"],
     );
     let seen = call(language, "surrogate", &TARGETS, &json!({}));
-    let verdict = match language {
-        // A string of Rust cannot hold one, so its faulty module has no such action.
-        "rust" => expect_error_code(&seen, &TARGETS, "unsupported_action"),
-        // A string of C holds bytes: the surrogate is there as ED A0 80, which is not UTF-8.
-        "c" | "cpp" => expect_refusal(&seen, &["json.utf8"], &[r#""first""#]),
-        _ => expect_refusal(&seen, &["json.surrogate"], &[r#""first""#]),
+    let verdict = match surrogate(language) {
+        [] => expect_error_code(&seen, &TARGETS, "unsupported_action"),
+        codes => expect_refusal(&seen, codes, &[r#""first""#]),
     };
     report.check("surrogate", verdict);
     let seen = call(language, "big-integer-ok", &TARGETS, &json!({}));
     report.check("big-integer-ok", largest_integer(&seen));
+}
+
+/// The code for a lone surrogate; none where a string cannot hold one, so that the faulty module has no such action.
+fn surrogate(language: &str) -> &'static [&'static str] {
+    match language {
+        "rust" => &[],
+        // A string of C holds bytes: the surrogate is there as ED A0 80, which is not UTF-8.
+        "c" | "cpp" => &["json.utf8"],
+        _ => &["json.surrogate"],
+    }
 }
 
 /// The first target's data is 2^53 - 1 or holds it, with every digit.
@@ -148,6 +165,30 @@ fn largest_integer(seen: &Observed) -> Result<(), String> {
 fn sizes(language: &str) {
     let mut report = Report::default();
     refuse(&mut report, language, "too-big", &["frame.too_large"], &["1048576", r#""first""#]);
+}
+
+// P1-SDK-05, P1-SDK-07: the each-target form checks as much. Only an exception becomes `internal`; bad data and a bad
+// error end the process, and the target is named though the others are right.
+fn each_form(language: &str) {
+    let mut report = Report::default();
+    let targets = ["good", "bad", "better"];
+    let cases: [(&str, &[&str], &[&str]); 6] = [
+        ("each-long-message", &["output.error_message"], &["1024", "1025"]),
+        ("each-nan", &["json.nonfinite"], &[]),
+        ("each-infinity", &["json.nonfinite"], &[]),
+        ("each-big-integer", &["json.integer_range"], &["9007199254740991"]),
+        ("each-surrogate", surrogate(language), &[]),
+        ("each-too-big", &["frame.too_large"], &["1048576"]),
+    ];
+    for (action, codes, named) in cases {
+        let seen = call(language, action, &targets, &json!({}));
+        let verdict = if codes.is_empty() {
+            expect_error_code(&seen, &targets, "unsupported_action")
+        } else {
+            expect_refusal(&seen, codes, &[&[r#""bad""#, "results[1]"], named].concat())
+        };
+        report.check(action, verdict);
+    }
 }
 
 // Numbers come back equal as numbers, in a form that the host accepts (decisions on numbers).

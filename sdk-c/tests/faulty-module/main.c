@@ -228,14 +228,47 @@ BATCH(surrogate)
     return first_data(batch, cJSON_CreateString("\xED\xA0\x80"));
 }
 
-BATCH(too_big)
+/* A list that alone passes the limit of a frame. */
+static cJSON *huge(void)
 {
-    (void)context;
     cJSON *list = need(cJSON_CreateArray());
     for (int i = 0; i < 64; i++) {
         add(list, repeated("x", 60000));
     }
-    return first_data(batch, list);
+    return list;
+}
+
+BATCH(too_big)
+{
+    (void)context;
+    return first_data(batch, huge());
+}
+
+/* The same faults in the each-target form, on targets whose id begins "bad". */
+#define EACH_BAD(name, data)                                                                       \
+    EACH(name)                                                                                     \
+    {                                                                                              \
+        (void)parameters;                                                                          \
+        (void)context;                                                                             \
+        return is_bad(target) ? need(data) : index_data(target);                                   \
+    }
+
+EACH_BAD(each_nan, cJSON_CreateNumber((double)NAN))
+EACH_BAD(each_infinity, cJSON_CreateNumber((double)INFINITY))
+EACH_BAD(each_big_integer, cJSON_CreateNumber((double)MB_INTEGER_MAX + 1.0))
+EACH_BAD(each_surrogate, cJSON_CreateString("\xED\xA0\x80"))
+EACH_BAD(each_too_big, huge())
+
+EACH(each_long_message)
+{
+    (void)parameters;
+    if (!is_bad(target)) {
+        return index_data(target);
+    }
+    cJSON *message = repeated("\xC3\xA9", MB_MESSAGE_MAX + 1);
+    cJSON *data = mb_target_error(context, "long_message", cJSON_GetStringValue(message));
+    cJSON_Delete(message);
+    return data;
 }
 
 BATCH(not_a_list)
@@ -329,6 +362,12 @@ static const mb_action actions[] = {
     {.name = "not-a-list", .batch = not_a_list},
     {.name = "print", .batch = print},
     {.name = "child-print", .batch = child_print},
+    {.name = "each-long-message", .each = each_long_message},
+    {.name = "each-nan", .each = each_nan},
+    {.name = "each-infinity", .each = each_infinity},
+    {.name = "each-big-integer", .each = each_big_integer},
+    {.name = "each-surrogate", .each = each_surrogate},
+    {.name = "each-too-big", .each = each_too_big},
     {.name = "number-echo", .each = number_echo},
     {.name = "keys", .batch = keys},
     {.name = "control", .batch = control},

@@ -181,13 +181,54 @@ results surrogate(const batch& all)
     return first_data(all, "\xED\xA0\x80");
 }
 
-results too_big(const batch& all)
+/// A list that alone passes the limit of a frame.
+json huge()
 {
     json list = json::array();
     for (int i = 0; i < 64; i++) {
         list.push_back(std::string(60000, 'x'));
     }
-    return first_data(all, std::move(list));
+    return list;
+}
+
+results too_big(const batch& all)
+{
+    return first_data(all, huge());
+}
+
+// The same faults in the each-target form, on targets whose id begins "bad".
+
+json each_long_message(const target& one, const params&)
+{
+    if (is_bad(one)) {
+        throw target_error("long_message", repeated("é", 1025));
+    }
+    return index_data(one);
+}
+
+json each_nan(const target& one, const params&)
+{
+    return is_bad(one) ? json(std::numeric_limits<double>::quiet_NaN()) : index_data(one);
+}
+
+json each_infinity(const target& one, const params&)
+{
+    return is_bad(one) ? json(std::numeric_limits<double>::infinity()) : index_data(one);
+}
+
+json each_big_integer(const target& one, const params&)
+{
+    return is_bad(one) ? json(std::int64_t{MB_INTEGER_MAX} + 1) : index_data(one);
+}
+
+json each_surrogate(const target& one, const params&)
+{
+    return is_bad(one) ? json("\xED\xA0\x80") : index_data(one);
+}
+
+json each_too_big(const target& one, const params&)
+{
+    return is_bad(one) ? huge() : index_data(one);
 }
 
 results print(const batch& all)
@@ -258,6 +299,9 @@ int main(int argc, char** argv)
     m.batch("surrogate", surrogate).batch("too-big", too_big);
     // A result list of another type does not compile: the action not-a-list is absent.
     m.batch("print", print).batch("child-print", child_print);
+    m.each("each-long-message", each_long_message).each("each-too-big", each_too_big);
+    m.each("each-nan", each_nan).each("each-infinity", each_infinity);
+    m.each("each-big-integer", each_big_integer).each("each-surrogate", each_surrogate);
     m.each("number-echo", number_echo);
     m.batch("keys", keys).batch("control", control);
     return m.run();

@@ -56,6 +56,9 @@ const batchActions = {
   control: firstData('\u0001\u001f"\\\u2028'),
 };
 
+/** The right data, but for targets that are bad. */
+const badIs = (value) => (target) => (isBad(target) ? value : { index: target.index });
+
 const eachActions = {
   'each-raise'(target) {
     if (isBad(target)) throw new Error('raised on purpose');
@@ -68,6 +71,15 @@ const eachActions = {
   'each-bad-code'() {
     throw new TargetError('Not Found', 'x');
   },
+  'each-long-message'(target) {
+    if (isBad(target)) throw new TargetError('failed', 'é'.repeat(1_025));
+    return { index: target.index };
+  },
+  'each-nan': badIs(Number.NaN),
+  'each-infinity': badIs(Number.POSITIVE_INFINITY),
+  'each-big-integer': badIs(2 ** 53),
+  'each-surrogate': badIs('\ud800'),
+  'each-too-big': badIs(Array.from({ length: 64 }, () => 'x'.repeat(60_000))),
   'number-echo': (target, parameters) => parameters.value,
 };
 

@@ -94,6 +94,29 @@ def _each_bad_code(target: Target, parameters: "Row") -> "Row":
     raise TargetError("Not Found", "x")
 
 
+@module.each("each-long-message")
+def _each_long_message(target: Target, parameters: "Row") -> "Row":
+    if target.id.startswith("bad"):
+        raise TargetError("long", "é" * 1_025)
+    return {"index": target.index}
+
+
+def _bad(value: object) -> "Callable[[Target, Row], object]":
+    """Make a handler that gives targets whose id begins "bad" `value` as their data."""
+
+    def handler(target: Target, parameters: "Row") -> object:
+        return value if target.id.startswith("bad") else {"index": target.index}
+
+    return handler
+
+
+module.each("each-nan")(_bad(float("nan")))
+module.each("each-infinity")(_bad(float("inf")))
+module.each("each-big-integer")(_bad(2**53))
+module.each("each-surrogate")(_bad("\ud800"))
+module.each("each-too-big")(_bad(["x" * 60_000] * 64))
+
+
 @module.batch("missing")
 def _missing(batch: Batch) -> "list[Row]":
     return _ok(batch)[1:]

@@ -63,6 +63,11 @@ const batchActions: Record<string, Handler> = {
   control: firstData('\u0001\u001f"\\\u2028'),
 };
 
+/** The right data, but for targets that are bad. */
+const badIs = (value: Json): Action<Parameters, Json> => ({
+  each: (target) => (isBad(target) ? value : { index: target.index }),
+});
+
 const actions: Record<string, Action<Parameters, Json>> = {
   'each-raise': {
     each(target) {
@@ -81,6 +86,17 @@ const actions: Record<string, Action<Parameters, Json>> = {
       throw new TargetError('Not Found', 'x');
     },
   },
+  'each-long-message': {
+    each(target) {
+      if (isBad(target)) throw new TargetError('failed', 'é'.repeat(1_025));
+      return { index: target.index };
+    },
+  },
+  'each-nan': badIs(Number.NaN),
+  'each-infinity': badIs(Number.POSITIVE_INFINITY),
+  'each-big-integer': badIs(2 ** 53),
+  'each-surrogate': badIs('\ud800'),
+  'each-too-big': badIs(Array.from({ length: 64 }, () => 'x'.repeat(60_000))),
   'number-echo': {
     each: (_target, parameters) => parameters.value ?? null,
   },

@@ -2,7 +2,7 @@
 //!
 //! Every SDK has the same one. Where nothing else is said, the first target gets the wrong result and every other one
 //! its index as data. A string of Rust cannot hold a lone surrogate and a list of results cannot be something else, so
-//! the actions `surrogate` and `not-a-list` of the other languages do not exist here.
+//! the actions `surrogate`, `each-surrogate` and `not-a-list` of the other languages do not exist here.
 
 use std::error::Error;
 use std::process::{Command, ExitCode};
@@ -63,6 +63,28 @@ fn each_target_error(target: &Target, _: &Value) -> Result<Index, TargetError> {
 
 fn each_bad_code(_: &Target, _: &Value) -> Result<Index, TargetError> {
     Err(TargetError::new("Not Found", "x"))
+}
+
+fn each_long_message(target: &Target, _: &Value) -> Result<Index, TargetError> {
+    if is_bad(target) {
+        return Err(TargetError::new("long", "é".repeat(1_025)));
+    }
+    Ok(Index { index: target.index() })
+}
+
+/// Data that is wrong, or right.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data<D> {
+    Bad(D),
+    Good(Index),
+}
+
+/// A handler that gives this data to targets that are bad.
+fn each_bad<D: Clone>(bad: D) -> impl Fn(&Target, &Value) -> Result<Data<D>, TargetError> {
+    move |target, _| {
+        Ok(if is_bad(target) { Data::Bad(bad.clone()) } else { Data::Good(Index { index: target.index() }) })
+    }
 }
 
 fn missing(batch: &Batch) -> Results {
@@ -130,6 +152,11 @@ fn main() -> ExitCode {
         .batch("too-big", |batch: &Batch| first(batch, |target| target.data(vec!["x".repeat(60_000); 64])))
         .batch("print", print)
         .batch("child-print", child_print)
+        .each("each-long-message", each_long_message)
+        .each("each-nan", each_bad(f64::NAN))
+        .each("each-infinity", each_bad(f64::INFINITY))
+        .each("each-big-integer", each_bad(1_u64 << 53))
+        .each("each-too-big", each_bad(vec!["x".repeat(60_000); 64]))
         .each("number-echo", |_: &Target, parameters: &NumberEcho| Ok(parameters.value.clone()))
         .batch("keys", keys)
         .batch("control", |batch: &Batch| first(batch, |target| target.data("\u{1}\u{1f}\"\\\u{2028}")))
