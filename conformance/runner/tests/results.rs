@@ -73,8 +73,11 @@ fn handlers_that_fail(language: &str) {
     wanted[0].1 = internal.clone();
     wanted[2].1 = internal;
     report.check("each-raise", expect_outcomes(&seen, &wanted));
-    let traced = if seen.stderr.is_empty() { Err("no trace on standard error".to_owned()) } else { Ok(()) };
-    report.check("each-raise, trace", traced);
+    for target in [r#""bad-1""#, r#""bad-2""#] {
+        let told =
+            seen.stderr_text().contains(target).then_some(()).ok_or("not named on standard error".to_owned());
+        report.check(format!("each-raise, {target}"), told);
+    }
     let bounded =
         if seen.stderr.len() > 65_536 { Err(format!("{} bytes", seen.stderr.len())) } else { Ok(()) };
     report.check("each-raise, bound of the trace", bounded);

@@ -116,5 +116,5 @@ def _run_one(
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        write_trace(error)
+        write_trace(error, target.id)
         return target.error(*_INTERNAL)

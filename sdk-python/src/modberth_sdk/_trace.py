@@ -3,6 +3,7 @@
 import sys
 
 from ._limits import MAX_TRACE, MAX_TRACES
+from ._text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ def open_traces() -> None:
     _Room.left = MAX_TRACES
 
 
-def write_trace(error: BaseException) -> None:
+def write_trace(error: BaseException, target: "str | None" = None) -> None:
     """Write the trace of `error`, from the author's code on, as far as there is room.
 
+    With `target`, a line before it names the target that failed.
     The host ends an action that writes too much to standard error, so a batch of 64 failing targets must
     not; the beginning and the end of a long trace are kept.
     """
@@ -34,6 +36,8 @@ def write_trace(error: BaseException) -> None:
     while inner is not None and inner.tb_next is not None and _is_own(inner):
         inner = inner.tb_next
     lines = traceback.format_exception(type(error), error, inner)
+    if target is not None:
+        lines.insert(0, f"target {quoted(target)}:\n")
     trace = "".join(lines).encode("utf-8", "backslashreplace")
     if len(trace) > MAX_TRACE:
         part = (MAX_TRACE - len(_CUT)) // 2
