@@ -82,7 +82,7 @@ fn registry_packages(workspace: &Workspace, tools: &Tools, folder: &Path) -> Res
     }
     for package in ["sdk-js", "sdk-ts"] {
         let dir = workspace.at(package);
-        Job::new("npm").args(["run", "--silent", "build"]).dir(&dir).capture()?;
+        Job::new("npm").args(["run", "--silent", "check:package"]).dir(&dir).capture()?;
         Job::new("npm").args(["pack", "--silent", "--pack-destination"]).arg(&npm).dir(&dir).capture()?;
     }
     made.extend(all_files(&npm)?);
