@@ -26,9 +26,9 @@ pub(crate) struct Shared {
 pub(crate) struct Plan {
     /// What to run; `None` only tries whether a keeper can be set up.
     pub(crate) program: Option<Program>,
-    /// The module's ends of its standard input, output and error, the read end of the control pipe and the write
-    /// end of the pipe that says "ended". All at least [`Plan::LOWEST`].
-    pub(crate) descriptors: [RawFd; 5],
+    /// The module's ends of its standard input, output and error, the control line, the write end of
+    /// the pipe that says "ended", and the host as a process. All at least [`Plan::LOWEST`].
+    pub(crate) descriptors: [RawFd; 6],
     /// The keeper is process 1 of a namespace; otherwise it has to be a subreaper.
     pub(crate) namespace: bool,
     /// Contents of uid_map and gid_map, when the keeper also has a user namespace of its own.
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Descriptors handed to the keeper lie at or above this, so that putting them at 0 to 4 overwrites none.
+    /// Descriptors handed to the keeper lie at or above this, so that putting them at 0 to 5 overwrites none.
     pub(crate) const LOWEST: RawFd = 16;
 }
 
@@ -76,6 +76,8 @@ impl Strings {
 /// What the keeper has done and seen.
 #[derive(Default)]
 pub(crate) struct Report {
+    /// The keeper's pid as it sees itself, for the module to compare its parent with.
+    keeper: AtomicI32,
     /// A futex: [`PENDING`], [`STARTED`] or [`FAILED`].
     pub(crate) state: AtomicU32,
     /// The step that failed, as a [`Step`], and its error number.
@@ -123,6 +125,8 @@ pub(crate) enum Step {
     Cores = 8,
     /// Running the program.
     Execute = 9,
+    /// Giving up privileges that a program could bring along.
+    Privileges = 10,
 }
 
 impl Step {
@@ -138,6 +142,7 @@ impl Step {
             7 => "entering the package folder",
             8 => "switching core dumps off",
             9 => "running the program",
+            10 => "giving up further privileges",
             _ => "starting",
         }
     }
@@ -145,8 +150,14 @@ impl Step {
 
 const CONTROL: usize = 3;
 const ENDED: usize = 4;
-/// Rounds of killing in subreaper mode before the keeper gives up on a module that forks faster.
+const HOST: usize = 5;
+/// Rounds of killing before the keeper gives up on a module that forks faster than it is killed.
 const ROUNDS: u32 = 100_000;
+/// Nanoseconds that a round of killing waits for somebody to end before the next.
+const ROUND_PAUSE: u64 = 10_000_000;
+/// Ended children that are reaped before the keeper looks up again: a module can end children faster than one process
+/// reaps them.
+const REAPED_AT_ONCE: u32 = 64;
 
 /// A program that was just written can still be open for writing in a process that is being made at this moment
 /// elsewhere in the host, until that one gives up what it inherited: this many tries, this many nanoseconds apart.
@@ -182,42 +193,63 @@ struct Keeper<'a> {
     module: isize,
 }
 
+/// What is left after some reaping.
+#[derive(PartialEq)]
+enum Left {
+    /// No child.
+    Nothing,
+    /// Children that run.
+    Running,
+    /// Perhaps further ended children.
+    More,
+}
+
 impl Keeper<'_> {
     fn keep(&self) -> ! {
         loop {
-            if self.reap(false) {
+            let left = self.reap();
+            if left == Left::Nothing {
                 self.leave();
             }
-            let mut polled = [
-                libc::pollfd { fd: self.watch as RawFd, events: libc::POLLIN, revents: 0 },
-                libc::pollfd { fd: CONTROL as RawFd, events: libc::POLLIN, revents: 0 },
-            ];
-            let remaining = self.shared.plan.backstop.map(|at| {
-                let left = at.saturating_sub(now());
-                libc::timespec {
-                    tv_sec: (left / 1_000_000_000) as libc::time_t,
-                    tv_nsec: (left % 1_000_000_000) as libc::c_long,
-                }
-            });
-            let timeout = remaining.as_ref().map_or(0, |time| std::ptr::from_ref(time) as usize);
-            let ready = call(libc::SYS_ppoll, [polled.as_mut_ptr() as usize, 2, timeout, 0, 0, 0]);
-            if polled[1].revents != 0 {
-                self.kill();
-            }
-            if ready == 0 {
+            let remaining = self.shared.plan.backstop.map(|at| at.saturating_sub(now()));
+            if remaining == Some(0) {
                 self.shared.report.backstop.store(1, SeqCst);
                 self.kill();
             }
-            // What is read does not matter: one signal can stand for many children.
-            let mut drain = [0u8; size_of::<libc::signalfd_siginfo>()];
-            call(libc::SYS_read, [self.watch, drain.as_mut_ptr() as usize, drain.len(), 0, 0, 0]);
+            let wait = if left == Left::More { Some(0) } else { remaining };
+            if self.wait(wait) {
+                self.kill();
+            }
         }
     }
 
-    /// Reaps what has ended; `block` waits for the first. True when no child is left.
-    fn reap(&self, block: bool) -> bool {
-        let mut options = if block { libc::WEXITED } else { libc::WEXITED | libc::WNOHANG };
-        loop {
+    /// Waits until a child has ended, the host says so or is gone, or `nanoseconds` have passed. True when all is to be
+    /// killed.
+    fn wait(&self, nanoseconds: Option<u64>) -> bool {
+        let polled = |fd: usize| libc::pollfd { fd: fd as RawFd, events: libc::POLLIN, revents: 0 };
+        // A byte on the control line or its end means "kill". A process that the host has forked can hold the line
+        // open when the host is gone, so the host itself is watched too.
+        let mut polled = [polled(self.watch), polled(CONTROL), polled(HOST)];
+        self.sleep(&mut polled, nanoseconds);
+        polled[1].revents != 0 || polled[2].revents != 0
+    }
+
+    /// Polls, then empties the descriptor that tells of ended children.
+    fn sleep(&self, polled: &mut [libc::pollfd], nanoseconds: Option<u64>) {
+        let time = nanoseconds.map(|left| libc::timespec {
+            tv_sec: (left / 1_000_000_000) as libc::time_t,
+            tv_nsec: (left % 1_000_000_000) as libc::c_long,
+        });
+        let timeout = time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as usize);
+        call(libc::SYS_ppoll, [polled.as_mut_ptr() as usize, polled.len(), timeout, 0, 0, 0]);
+        // What is read does not matter: one signal can stand for many children.
+        let mut drain = [0u8; size_of::<libc::signalfd_siginfo>()];
+        call(libc::SYS_read, [self.watch, drain.as_mut_ptr() as usize, drain.len(), 0, 0, 0]);
+    }
+
+    /// Reaps what has ended.
+    fn reap(&self) -> Left {
+        for _ in 0..REAPED_AT_ONCE {
             // SAFETY: both are plain data for which all zeros is a value.
             let (mut info, mut usage): (libc::siginfo_t, libc::rusage) =
                 unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
@@ -227,7 +259,7 @@ impl Keeper<'_> {
                     libc::P_ALL as usize,
                     0,
                     &raw mut info as usize,
-                    options as usize,
+                    (libc::WEXITED | libc::WNOHANG | libc::__WALL) as usize,
                     &raw mut usage as usize,
                     0,
                 ],
@@ -236,12 +268,12 @@ impl Keeper<'_> {
                 continue;
             }
             if answer < 0 {
-                return true;
+                return Left::Nothing;
             }
             // SAFETY: waitid filled the fields of an ended child, or left them zero.
             let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
             if pid == 0 {
-                return false;
+                return Left::Running;
             }
             if pid as isize == self.module {
                 let report = &self.shared.report;
@@ -251,24 +283,31 @@ impl Keeper<'_> {
                 report.ended.store(1, SeqCst);
                 call(libc::SYS_close, [ENDED, 0, 0, 0, 0, 0]);
             }
-            options = libc::WEXITED | libc::WNOHANG;
         }
+        Left::More
     }
 
     /// Kills everything below and ends.
     fn kill(&self) -> ! {
-        if self.shared.plan.namespace {
-            // Everyone in the namespace but this process; the kernel does it in one go, so no fork slips through.
-            call(libc::SYS_kill, [-1isize as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
-            while !self.reap(true) {}
-            self.leave();
-        }
         for _ in 0..ROUNDS {
-            kill_children();
-            if self.reap(true) {
-                self.leave();
+            if self.shared.plan.namespace {
+                // Everyone in the namespace but this process, in one go, so no fork slips through.
+                call(libc::SYS_kill, [-1isize as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
+            } else {
+                kill_children();
+            }
+            match self.reap() {
+                Left::Nothing => self.leave(),
+                Left::More => {}
+                // One that ends hands its children over; one that is traced by another is to be reaped only when its
+                // tracer is gone. Both are killed in the next round.
+                Left::Running => {
+                    let watch = libc::pollfd { fd: self.watch as RawFd, events: libc::POLLIN, revents: 0 };
+                    self.sleep(&mut [watch], Some(ROUND_PAUSE));
+                }
             }
         }
+        // In a namespace, the kernel kills and waits for what is left.
         exit(1)
     }
 
@@ -320,7 +359,7 @@ fn set_up(shared: &Shared) -> Result<usize, (Step, isize)> {
     for (place, &source) in plan.descriptors.iter().enumerate() {
         step(Step::Descriptors, libc::SYS_dup3, [source as usize, place, 0, 0, 0, 0])?;
     }
-    step(Step::Descriptors, libc::SYS_close_range, [ENDED + 1, u32::MAX as usize, 0, 0, 0, 0])?;
+    step(Step::Descriptors, libc::SYS_close_range, [HOST + 1, u32::MAX as usize, 0, 0, 0, 0])?;
     // The host's handlers are of no use here, and what the host ignores the module must not (SIGPIPE above all).
     // All signals are blocked meanwhile. KILL and STOP answer with an error, which is fine.
     let default = [0usize; 4];
@@ -336,6 +375,7 @@ fn set_up(shared: &Shared) -> Result<usize, (Step, isize)> {
 
 /// Makes the module's process and waits until it runs its program. Gives its pid in the keeper's namespace.
 fn start(shared: &Shared) -> Result<isize, (Step, isize)> {
+    shared.report.keeper.store(call(libc::SYS_getpid, [0; 6]) as i32, SeqCst);
     // SAFETY: plain data for which all zeros is a value.
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     arguments.flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64;
@@ -376,6 +416,12 @@ fn become_module(shared: &Shared) -> Result<std::convert::Infallible, (Step, isi
         libc::SYS_prctl,
         [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0],
     )?;
+    // It may have been killed before that call.
+    if call(libc::SYS_getppid, [0; 6]) != shared.report.keeper.load(SeqCst) as isize {
+        return Err((Step::Session, libc::ESRCH as isize));
+    }
+    // A set-user-id program would run as a user whom the keeper of an ordinary user cannot kill.
+    step(Step::Privileges, libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as usize, 1, 0, 0, 0, 0])?;
     step(Step::Descriptors, libc::SYS_close_range, [3, u32::MAX as usize, 0, 0, 0, 0])?;
     step(Step::Directory, libc::SYS_chdir, [program.directory.as_ptr() as usize, 0, 0, 0, 0, 0])?;
     call(libc::SYS_umask, [0o077, 0, 0, 0, 0, 0]);

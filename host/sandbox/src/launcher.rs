@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
+use rustix::process::PidfdFlags;
 use rustix::thread::futex;
 
 use crate::command::Command;
@@ -218,11 +220,13 @@ fn start(
 ) -> Result<Process, LaunchError> {
     let name = program.as_ref().map(|program| program.arguments.first());
     let pipes = Pipes::new().map_err(machine("making pipes"))?;
+    let host = host_process().map_err(machine("making a descriptor of the host"))?;
+    let [stdin, stdout, stderr, control, ended] = pipes.module.each_ref().map(|end| end.as_raw_fd());
     let stack = || Stack::new().map_err(machine("making a stack"));
     let shared = Arc::new(Shared {
         plan: Plan {
             program,
-            descriptors: pipes.module.each_ref().map(|end| end.as_raw_fd()),
+            descriptors: [stdin, stdout, stderr, control, ended, host.as_raw_fd()],
             namespace: matches!(reach, Reach::PidNamespace { .. }),
             maps: matches!(reach, Reach::PidNamespace { user: true }).then(id_maps),
             backstop: backstop.map(monotonic_after),
@@ -245,7 +249,7 @@ fn start(
         confinement,
         launched,
     });
-    drop(pipes.module);
+    drop((pipes.module, host));
     match wait_started(&shared.report, &process, launched + START_PATIENCE) {
         FAILED => {}
         PENDING if process.wait_gone(Some(Duration::ZERO)).unwrap_or(false) => {
@@ -301,23 +305,44 @@ fn clone_keeper(reach: Reach, shared: &Arc<Shared>) -> io::Result<OwnedFd> {
     arguments.stack_size = Stack::SIZE as u64;
     let argument = Arc::as_ptr(shared).cast_mut().cast();
     // SAFETY: all signals are blocked in this thread while the keeper is made, so that no handler of the host runs
-    // on the keeper's stack; the mask is put back as it was.
+    // on the keeper's stack, nor any signal but KILL and STOP ever reaches it; the mask is put back as it was. libc's
+    // own functions would leave out the two signals that libc uses itself.
     let pid = unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let (all, mut before) = (u64::MAX, 0u64);
+        let mask = |new: &u64, old: *mut u64| {
+            let arguments =
+                [libc::SIG_SETMASK as usize, std::ptr::from_ref(new) as usize, old as usize, 8, 0, 0];
+            raw::syscall(libc::SYS_rt_sigprocmask, arguments)
+        };
+        mask(&all, &raw mut before);
         // SAFETY of the clone: the stack lives in `shared`, which `Process` keeps until the keeper is reaped, or
         // leaks. `keeper` keeps to system calls, the plan and the atomics of the report.
         let pid = raw::clone3(&arguments, keeper::keeper, argument);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        mask(&before, std::ptr::null_mut());
         pid
     };
     if pid < 0 {
         return Err(io::Error::from_raw_os_error(-pid as i32));
     }
     // SAFETY: the kernel put a fresh descriptor there.
-    Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
+    let keeper = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    // Without a second descriptor the first is right too: the keeper must not be lost.
+    Ok(if pidfd < 3 { rustix::io::fcntl_dupfd_cloexec(&keeper, 3).unwrap_or(keeper) } else { keeper })
+}
+
+/// This process, to be watched for its end.
+fn host_process() -> io::Result<OwnedFd> {
+    let host = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    Ok(rustix::io::fcntl_dupfd_cloexec(host, Plan::LOWEST)?)
+}
+
+/// The same descriptor at a number that is no standard stream's. A host may have closed those, and what some part of
+/// it then prints must not get into a pipe of a module.
+///
+/// # Errors
+/// What the machine says to duplicating it.
+pub fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
+    if fd.as_raw_fd() < 3 { Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?) } else { Ok(fd) }
 }
 
 /// Maps of one id each: the module sees the ids of the host.
@@ -333,9 +358,10 @@ fn monotonic_after(duration: Duration) -> u64 {
     now.saturating_add(duration).as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
-/// The five pipes between host and module. All descriptors are closed on exec; the host's ends do not block.
+/// The lines between host and module: four pipes and, for control, a pair of sockets, which can be written to without
+/// SIGPIPE. All descriptors are closed on exec; the host's ends do not block.
 struct Pipes {
-    /// The host's ends: to standard input, from output, from error, to the control pipe, from the "ended" pipe.
+    /// The host's ends: to standard input, from output, from error, to control, from the "ended" pipe.
     host: [OwnedFd; 5],
     /// The other ends, in the same order.
     module: [OwnedFd; 5],
@@ -343,16 +369,21 @@ struct Pipes {
 
 impl Pipes {
     fn new() -> io::Result<Self> {
-        let make = |host_writes: bool| -> io::Result<(OwnedFd, OwnedFd)> {
-            let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-            let (host, module) = if host_writes { (write, read) } else { (read, write) };
+        let ends = |host: OwnedFd, module: OwnedFd| -> io::Result<(OwnedFd, OwnedFd)> {
             let flags = rustix::fs::fcntl_getfl(&host)?;
             rustix::fs::fcntl_setfl(&host, flags | OFlags::NONBLOCK)?;
             debug_assert!(rustix::io::fcntl_getfd(&host)?.contains(FdFlags::CLOEXEC));
-            Ok((host, rustix::io::fcntl_dupfd_cloexec(module, Plan::LOWEST)?))
+            Ok((above_streams(host)?, rustix::io::fcntl_dupfd_cloexec(module, Plan::LOWEST)?))
+        };
+        let make = |host_writes: bool| -> io::Result<(OwnedFd, OwnedFd)> {
+            let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+            let (host, module) = if host_writes { (write, read) } else { (read, write) };
+            ends(host, module)
         };
         let (stdin, stdout, stderr) = (make(true)?, make(false)?, make(false)?);
-        let (control, ended) = (make(true)?, make(false)?);
+        let (host, keeper) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (control, ended) = (ends(host, keeper)?, make(false)?);
         Ok(Self {
             host: [stdin.0, stdout.0, stderr.0, control.0, ended.0],
             module: [stdin.1, stdout.1, stderr.1, control.1, ended.1],

@@ -39,7 +39,10 @@
 //!   anyone sees it end. Nothing in the namespace can outlive it, outrun it or signal it.
 //! * [`Reach::Subreaper`]: where namespaces are refused, the keeper is a child subreaper. Orphans become its
 //!   children, so it kills its children in rounds until it has none. A module that forks faster than it can be
-//!   killed is reported ([`StopError`]), not waited for.
+//!   killed, or kills its keeper, is reported ([`StopError`]), not waited for.
+//!
+//! A keeper that was stopped by a signal is set going again. One that does not answer all the same is killed where
+//! that takes everything below it along: in a namespace, and before the module's program runs.
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 #[cfg(not(target_os = "linux"))]
@@ -54,6 +57,6 @@ mod raw;
 mod region;
 
 pub use command::{Command, Word};
-pub use launcher::{Launch, LaunchError, Launcher, Reach};
+pub use launcher::{Launch, LaunchError, Launcher, Reach, above_streams};
 pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe};
 pub use profile::{Bind, Confinement, Limits, Profile, SocketFamily};

@@ -8,8 +8,10 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::net::SendFlags;
+use rustix::process::Signal;
 
-use crate::keeper::Shared;
+use crate::keeper::{PENDING, Shared};
 use crate::profile::Confinement;
 
 /// Blocks SIGPIPE in the calling thread, for as long as the thread lives.
@@ -127,7 +129,7 @@ pub struct Process {
     stdin: Option<OwnedFd>,
     stdout: OwnedFd,
     stderr: OwnedFd,
-    /// Closing it tells the keeper to kill.
+    /// A byte on it, or its end, tells the keeper to kill.
     control: Option<OwnedFd>,
     ended: OwnedFd,
     confinement: Confinement,
@@ -144,6 +146,10 @@ impl fmt::Debug for Process {
     }
 }
 
+/// How long a keeper that was told to kill is waited for, before it is killed itself where that is as good.
+const FORCED_AFTER: Duration = Duration::from_secs(1);
+/// How often a keeper that was told to kill is looked after.
+const HELPED_EVERY: Duration = Duration::from_millis(20);
 /// How long a dropped process is waited for.
 const DROP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -243,13 +249,22 @@ impl Process {
     /// # Errors
     /// [`StopError::Late`] after `patience`; [`StopError::KeeperLost`] when somebody killed the keeper.
     pub fn stop(mut self, patience: Duration) -> Result<Ended, StopError> {
-        self.end(patience)
+        let ended = self.end(patience);
+        if ended.is_err() {
+            // It has been waited for; dropping it must not wait again.
+            self.leak();
+        }
+        ended
     }
 
     fn end(&mut self, patience: Duration) -> Result<Ended, StopError> {
-        // Its input stays open until it is gone: it is killed, not asked to end.
-        self.control = None;
-        if !self.wait_gone(Some(patience))? {
+        // Its input stays open until it is gone: it is killed, not asked to end. A process that the host has forked
+        // may hold a copy of the control line, so closing it is not enough.
+        if let Some(control) = self.control.take() {
+            // It fails only when the keeper is gone.
+            let _ = rustix::net::send(&control, b"k", SendFlags::NOSIGNAL);
+        }
+        if !self.wait_stopped(patience)? {
             return Err(StopError::Late(patience));
         }
         self.reap()?;
@@ -259,11 +274,50 @@ impl Process {
         if report.clean.load(SeqCst) == 0 && shared.plan.program.is_some() && report.step.load(SeqCst) == 0 {
             // In a namespace the kernel has killed the rest, whoever killed the keeper.
             if !shared.plan.namespace {
+                if report.state.load(SeqCst) == PENDING {
+                    // The module's process may still be on its way to its program, in this memory.
+                    std::mem::forget(shared);
+                }
                 return Err(StopError::KeeperLost);
             }
         }
         let usage = exit.map(|_| Usage { cpu: Duration::from_micros(report.cpu_micros.load(SeqCst)) });
         Ok(Ended { exit, usage, backstop: report.backstop.load(SeqCst) == 1 })
+    }
+
+    /// Waits for the end of a keeper that was told to kill, and helps one that does not get to it.
+    fn wait_stopped(&self, patience: Duration) -> io::Result<bool> {
+        let start = Instant::now();
+        let forced = FORCED_AFTER.min(patience / 2);
+        loop {
+            let waited = start.elapsed();
+            // A module that is its keeper's neighbour can stop it.
+            let mut signal = Signal::CONT;
+            if let Some(shared) = &self.shared {
+                let pending = shared.report.state.load(SeqCst) == PENDING;
+                // Before the module's program runs there is nothing below the keeper but the module's process, which
+                // dies with it; the keeper sleeps until then and hears nothing.
+                if pending || (shared.plan.namespace && waited >= forced) {
+                    signal = Signal::KILL;
+                }
+            }
+            // It fails only when the keeper is gone.
+            let _ = rustix::process::pidfd_send_signal(&self.keeper, signal);
+            let left = patience.saturating_sub(waited);
+            if self.wait_gone(Some(left.min(HELPED_EVERY)))? {
+                return Ok(true);
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Gives up the memory that a keeper may still run on. Losing a few pages is right then.
+    fn leak(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            std::mem::forget(shared);
+        }
     }
 
     /// Takes the ended keeper off the process table.
@@ -301,9 +355,6 @@ impl Drop for Process {
         if let Err(error) = self.end(DROP_PATIENCE) {
             tracing::error!(%error, "a module could not be stopped");
         }
-        // Not reaped: the keeper still runs on memory that belongs to `shared`. Losing a few pages is right.
-        if let Some(shared) = self.shared.take() {
-            std::mem::forget(shared);
-        }
+        self.leak();
     }
 }

@@ -225,7 +225,7 @@ fn a_program_gets_exactly_what_the_profile_says() {
         // Rust's start code ignores SIGPIPE (bit 12) in the program itself and catches SIGSEGV and SIGBUS.
         assert!(text.contains("SigBlk:0000000000000000\n"), "{text}");
         assert!(text.contains("SigIgn:0000000000001000\n"), "{text}");
-        assert!(text.ends_with("leader=true\ncores=1\n"), "{text}");
+        assert!(text.ends_with("leader=true\ncores=1\nno_new_privs=1\n"), "{text}");
     }
 }
 
@@ -284,6 +284,109 @@ fn a_program_that_is_being_written() {
             launcher.launch(&Launch::new("/", &command, &profile))
         });
         launched.unwrap().stop(GUARD).unwrap();
+    }
+}
+
+/// Reads standard output up to this text.
+fn wait_for(process: &Process, wanted: &str) -> String {
+    let mut text = Vec::new();
+    loop {
+        let found = String::from_utf8_lossy(&text).into_owned();
+        if found.contains(wanted) {
+            return found;
+        }
+        assert!(poll_for(process.stdout(), rustix::event::PollFlags::IN), "{found}");
+        let mut chunk = [0; 64];
+        match rustix::io::read(process.stdout(), &mut chunk) {
+            Ok(0) => panic!("the output ended: {found}"),
+            Ok(got) => text.extend_from_slice(&chunk[..got]),
+            Err(rustix::io::Errno::AGAIN) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// P1-HOST-32: a keeper that was stopped by its module is no shelter.
+#[test]
+fn a_module_that_stops_its_keeper_is_gone() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "stop-parent", &marker, &forever());
+        process.stop(GUARD).unwrap();
+        assert_eq!(alive(&marker), Vec::<u32>::new(), "{:?}", launcher.reach());
+    }
+}
+
+/// Nor one that somebody else stopped.
+#[test]
+fn a_stopped_keeper_is_set_going() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "ignore", &marker, &forever());
+        rustix::process::pidfd_send_signal(process.gone(), rustix::process::Signal::STOP).unwrap();
+        assert_eq!(process.stop(GUARD).unwrap().exit, Some(Exit::Signal(9)));
+        assert_eq!(alive(&marker), Vec::<u32>::new(), "{:?}", launcher.reach());
+    }
+}
+
+/// Only KILL and STOP reach a keeper, the signals that libc keeps for itself included.
+#[test]
+fn a_keeper_takes_no_signal_from_its_module() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "signal-parent", &marker, &forever());
+        wait_for(&process, "sent");
+        assert_eq!(process.stop(GUARD).unwrap().exit, Some(Exit::Signal(9)), "{:?}", launcher.reach());
+        assert_eq!(alive(&marker), Vec::<u32>::new());
+    }
+}
+
+/// A module that is traced by its own child cannot be reaped before that child is gone.
+#[test]
+fn a_traced_module_is_gone() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "traced", &marker, &forever());
+        // Some machines refuse the trace; then this is an ordinary descendant.
+        wait_for(&process, "\n");
+        process.stop(GUARD).unwrap();
+        assert_eq!(alive(&marker), Vec::<u32>::new(), "{:?}", launcher.reach());
+    }
+}
+
+/// A process that the host has forked has copies of all its descriptors; stopping works all the same.
+#[test]
+fn a_forked_host_can_stop_its_modules() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "ignore", &marker, &forever());
+        let copy = forked();
+        let ended = process.stop(GUARD);
+        copy.end();
+        assert_eq!(ended.unwrap().exit, Some(Exit::Signal(9)), "{:?}", launcher.reach());
+        assert_eq!(alive(&marker), Vec::<u32>::new());
+    }
+}
+
+/// A copy of this process that only sleeps.
+fn forked() -> Copy {
+    // SAFETY: the child makes two system calls and nothing else.
+    match unsafe { libc::fork() } {
+        0 => unsafe {
+            // SAFETY: as above.
+            libc::sleep(120);
+            libc::_exit(0)
+        },
+        pid => Copy(rustix::process::Pid::from_raw(pid).unwrap()),
+    }
+}
+
+struct Copy(rustix::process::Pid);
+
+impl Copy {
+    fn end(self) {
+        rustix::process::kill_process(self.0, rustix::process::Signal::KILL).unwrap();
+        rustix::process::waitpid(Some(self.0), rustix::process::WaitOptions::empty()).unwrap();
     }
 }
 
@@ -369,6 +472,16 @@ fn launching_leaks_nothing() {
 /// The host's end takes the module with it: a host that is killed cannot kill.
 #[test]
 fn a_killed_host_takes_its_modules_along() {
+    kill_host(false);
+}
+
+/// Also when a process that the host had forked lives on, with copies of all its descriptors.
+#[test]
+fn a_killed_host_with_a_fork_takes_its_modules_along() {
+    kill_host(true);
+}
+
+fn kill_host(forks: bool) {
     let executable = std::env::current_exe().unwrap();
     for (number, reach) in WAYS.into_iter().enumerate() {
         if Launcher::plain_with(reach).is_err() {
@@ -378,16 +491,20 @@ fn a_killed_host_takes_its_modules_along() {
         let mut host = std::process::Command::new(&executable)
             .args(["--exact", "child_host", "--nocapture"])
             .env("MODBERTH_TEST_CHILD_HOST", format!("{number} {marker}"))
+            .envs(forks.then_some(("MODBERTH_TEST_FORKED", "1")))
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap();
         // The child host says so on its output once the module runs.
         let mut said = std::io::BufReader::new(host.stdout.take().unwrap());
-        let mut line = String::new();
+        let (mut line, mut copy) = (String::new(), None);
         while !line.contains("module runs") {
             line.clear();
             assert_ne!(std::io::BufRead::read_line(&mut said, &mut line).unwrap(), 0, "the child host ended");
+            let pid = line.split_once("copy ").and_then(|(_, pid)| pid.trim().parse().ok());
+            copy = copy.or(pid.and_then(rustix::process::Pid::from_raw));
         }
+        assert_eq!(copy.is_some(), forks);
         let until = std::time::Instant::now() + GUARD;
         // Listing processes that fork can miss them.
         while alive(&marker).is_empty() {
@@ -400,6 +517,9 @@ fn a_killed_host_takes_its_modules_along() {
             assert!(std::time::Instant::now() < until, "the module outlived its host ({reach:?})");
             std::thread::yield_now();
         }
+        if let Some(copy) = copy {
+            rustix::process::kill_process(copy, rustix::process::Signal::KILL).unwrap();
+        }
     }
 }
 
@@ -411,6 +531,9 @@ fn child_host() {
     let launcher = Launcher::plain_with(WAYS[reach.parse::<usize>().unwrap()]).unwrap();
     let process = launch(&launcher, "daemon", marker, &forever());
     wait_ended(&process);
+    if std::env::var_os("MODBERTH_TEST_FORKED").is_some() {
+        println!("copy {}", forked().0.as_raw_nonzero());
+    }
     println!("module runs");
     std::thread::sleep(GUARD);
 }

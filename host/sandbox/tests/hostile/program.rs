@@ -71,6 +71,38 @@ fn main() {
             println!("{answer}");
             daemon();
         }
+        // Stops the keeper and goes on.
+        "stop-parent" => {
+            // SAFETY: sends a signal.
+            unsafe { libc::kill(libc::getppid(), libc::SIGSTOP) };
+            daemon();
+        }
+        // Every signal that could be blocked; the number of the last one is told when the parent is still there.
+        "signal-parent" => {
+            // SAFETY: asks for a number.
+            let parent = unsafe { libc::getppid() };
+            for signal in (1..=64).filter(|signal| ![libc::SIGKILL, libc::SIGSTOP].contains(signal)) {
+                // SAFETY: sends a signal; through the system call, because libc refuses its own two.
+                unsafe { libc::syscall(libc::SYS_kill, parent, signal) };
+            }
+            println!("sent");
+            live();
+        }
+        // A child holds it in a trace, so that it cannot be reaped while that child lives.
+        "traced" => {
+            // SAFETY: this program may be traced by its child, whatever the machine's policy.
+            unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+            if fork() == 0 {
+                detach();
+                // SAFETY: neither touches this process's memory.
+                let seized = unsafe {
+                    libc::ptrace(libc::PTRACE_SEIZE, libc::getppid(), 0usize, 0usize) == 0
+                        && libc::ptrace(libc::PTRACE_INTERRUPT, libc::getppid(), 0usize, 0usize) == 0
+                };
+                println!("{}", if seized { "traced" } else { "refused" });
+            }
+            live();
+        }
         "burn" => {
             let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             while used.tv_sec == 0 && used.tv_nsec < 60_000_000 {
@@ -114,6 +146,8 @@ fn look() {
     // SAFETY: fills the structure.
     unsafe { libc::getrlimit(libc::RLIMIT_CORE, &mut cores) };
     let _ = writeln!(out, "cores={}", cores.rlim_max);
+    // SAFETY: asks about this process.
+    let _ = writeln!(out, "no_new_privs={}", unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) });
 }
 
 fn fork() -> libc::pid_t {
