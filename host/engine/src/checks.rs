@@ -12,7 +12,7 @@ use modberth_protocol::{Blame, Code, Violation};
 use modberth_sandbox::{Command, Limits, Word};
 use rustix::fs::Access;
 
-use crate::interpreter::{Interpreter, InterpreterKind, Interpreters};
+use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Wait};
 use crate::invocation::{Invocation, Module};
 
 /// The checks that look at the request and the manifest alone. In order: the action is declared; it needs no
@@ -92,6 +92,7 @@ pub(crate) fn command(
     module: &Module,
     interpreters: &Interpreters,
     limits: &Limits,
+    wait: Wait<'_>,
 ) -> Result<Command, Violation> {
     let process = module.package.runnable()?;
     readable(module, process)?;
@@ -100,8 +101,10 @@ pub(crate) fn command(
     }
     Ok(match process.kind {
         ProcessKind::Native => Command::new(Word::package(&process.entry)),
-        ProcessKind::Python => python(&interpreters.get(InterpreterKind::Python)?, &process.entry),
-        ProcessKind::JavaScript => node(&interpreters.get(InterpreterKind::Node)?, &process.entry, limits),
+        ProcessKind::Python => python(&interpreters.get(InterpreterKind::Python, wait)?, &process.entry),
+        ProcessKind::JavaScript => {
+            node(&interpreters.get(InterpreterKind::Node, wait)?, &process.entry, limits)
+        }
     })
 }
 

@@ -37,7 +37,7 @@ enum Cut {
     Cancelled,
     /// Descendants outlived the module.
     LeftBehind,
-    /// A process that the module did not start holds its pipes open.
+    /// A process that the module did not start holds its pipes open, for longer than a moment.
     Held,
     /// The host's own side failed.
     Host(Violation),
@@ -64,6 +64,8 @@ struct Exchange {
     stderr: Stderr,
     /// When the module's own process was seen to have ended.
     ended: Option<Instant>,
+    /// When everything was seen to be gone.
+    gone: Option<Instant>,
     buffer: Vec<u8>,
 }
 
@@ -78,6 +80,7 @@ impl Exchange {
             stderr_open: true,
             stderr: Stderr::default(),
             ended: None,
+            gone: None,
             buffer: vec![0; CHUNK],
         }
     }
@@ -87,11 +90,11 @@ impl Exchange {
         loop {
             let now = Instant::now();
             if now >= terms.deadline {
-                return Some(Cut::Deadline);
+                return Some(if self.gone.is_some() { Cut::Held } else { Cut::Deadline });
             }
-            let linger = self.ended.map(|ended| ended + terms.limits.linger);
+            let linger = self.gone.or(self.ended).map(|since| since + terms.limits.linger);
             if linger.is_some_and(|linger| now >= linger) {
-                return Some(Cut::LeftBehind);
+                return Some(if self.gone.is_some() { Cut::Held } else { Cut::LeftBehind });
             }
             let until = linger.map_or(terms.deadline, |linger| linger.min(terms.deadline));
             let ready = match self.poll(terms.cancel, until - now) {
@@ -108,7 +111,14 @@ impl Exchange {
                 self.ended = Some(Instant::now());
             }
             if ready.gone {
-                return self.drain().err();
+                self.gone = Some(Instant::now());
+            }
+            if self.gone.is_some() {
+                match self.drain() {
+                    Ok(true) => return None,
+                    Ok(false) => {}
+                    Err(cut) => return Some(cut),
+                }
             }
         }
     }
@@ -117,8 +127,8 @@ impl Exchange {
         let process = &self.process;
         let watched = [
             Some((cancel, PollFlags::IN)),
-            Some((process.gone(), PollFlags::IN)),
-            self.ended.is_none().then(|| (process.ended(), PollFlags::empty())),
+            self.gone.is_none().then(|| (process.gone(), PollFlags::IN)),
+            (self.ended.is_none() && self.gone.is_none()).then(|| (process.ended(), PollFlags::empty())),
             process.stdin().map(|stdin| (stdin, PollFlags::OUT)),
             self.stdout_open.then(|| (process.stdout(), PollFlags::IN)),
             self.stderr_open.then(|| (process.stderr(), PollFlags::IN)),
@@ -199,12 +209,13 @@ impl Exchange {
         Ok(self.stderr_open)
     }
 
-    /// Reads what the pipes still hold when everything is gone. Pipes that do not end then are held by a process
-    /// that the module handed them to.
-    fn drain(&mut self) -> Result<(), Cut> {
+    /// Reads what the pipes still hold when everything is gone; true when they have ended. Pipes that have not are held
+    /// by a process that the module handed them to, or for a moment by one that the host itself is just starting: it
+    /// has copies of all descriptors until it runs its program.
+    fn drain(&mut self) -> Result<bool, Cut> {
         while self.stdout_open && self.read_stdout()? {}
         while self.stderr_open && self.read_stderr()? {}
-        if self.stdout_open || self.stderr_open { Err(Cut::Held) } else { Ok(()) }
+        Ok(!self.stdout_open && !self.stderr_open)
     }
 
     /// Ends the process, if it has not ended, and judges.

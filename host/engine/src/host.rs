@@ -1,6 +1,7 @@
 //! The host: from an invocation to its outcome.
 
 use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use modberth_sandbox::{Confinement, Launch, LaunchError, Launcher, Profile};
 
 use crate::checks;
 use crate::exchange::{self, Terms};
-use crate::interpreter::{Interpreter, InterpreterKind, Interpreters};
+use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Wait};
 use crate::invocation::{Invocation, Module};
 use crate::limits::{Limits, millis};
 use crate::outcome::{Outcome, ProcessReport};
@@ -162,7 +163,7 @@ impl Host {
     /// # Errors
     /// `host.interpreter`: there is none, or none that is new enough; the message lists what was tried.
     pub fn interpreter(&self, kind: InterpreterKind) -> Result<Interpreter, Violation> {
-        self.inner.shared.interpreters.get(kind)
+        self.inner.shared.interpreters.get(kind, Wait::default())
     }
 
     /// The command line that starts a module, after the same checks of the package against this machine as
@@ -173,7 +174,7 @@ impl Host {
     pub fn command_line(&self, module: &Module) -> Result<Vec<OsString>, Violation> {
         let shared = &self.inner.shared;
         let profile = shared.profile(&module.package.hints.limits);
-        let command = checks::command(module, &shared.interpreters, &profile.limits)?;
+        let command = checks::command(module, &shared.interpreters, &profile.limits, Wait::default())?;
         Ok(shared.launcher.command_line(&Launch::new(&module.folder, &command, &profile)))
     }
 
@@ -281,7 +282,7 @@ impl Action {
                 let terms = Terms {
                     deadline: self.deadline(),
                     allowed: self.allowed,
-                    cancel: std::os::fd::AsFd::as_fd(&bell),
+                    cancel: bell.as_fd(),
                     limits: &self.shared.limits,
                 };
                 let (verdict, report) = exchange::run(process, HostSession::new(request), &terms);
@@ -294,13 +295,15 @@ impl Action {
     fn launch(&self) -> Result<(modberth_sandbox::Process, crate::running::Bell), Violation> {
         let module = &self.invocation.module;
         let profile = self.shared.profile(&module.package.hints.limits);
-        let command = checks::command(module, &self.shared.interpreters, &profile.limits)?;
-        let bell = self.ticket.bell().map_err(|errno| {
-            Violation::new(Code::HostIo, format!("Cannot make an event descriptor: {errno}."))
+        let bell = self.ticket.bell().map_err(|error| {
+            Violation::new(Code::HostIo, format!("Cannot make an event descriptor: {error}."))
         })?;
+        let wait = Wait { until: Some(self.deadline()), cancel: Some(bell.as_fd()) };
+        let command = checks::command(module, &self.shared.interpreters, &profile.limits, wait);
         if self.ticket.is_cancelled() {
             return Err(cancelled());
         }
+        let command = command?;
         if Instant::now() >= self.deadline() {
             return Err(self.late());
         }

@@ -78,6 +78,14 @@ impl fmt::Display for Interpreter {
     }
 }
 
+/// How long somebody who needs an interpreter waits for it at most, and what ends the wait before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wait<'a> {
+    pub(crate) until: Option<Instant>,
+    /// Readable when it is no longer needed.
+    pub(crate) cancel: Option<BorrowedFd<'a>>,
+}
+
 /// Finds interpreters and remembers them.
 #[derive(Debug)]
 pub(crate) struct Interpreters {
@@ -99,29 +107,35 @@ impl Interpreters {
         Self { patience, python: place(python), node: place(node) }
     }
 
-    /// The interpreter of this kind, looked for once; a failed search is repeated.
-    pub(crate) fn get(&self, kind: InterpreterKind) -> Result<Interpreter, Violation> {
+    /// The interpreter of this kind. Once found it is remembered; a failed search is repeated. Nobody waits for the
+    /// search of another, whose time may be longer than his own.
+    pub(crate) fn get(&self, kind: InterpreterKind, wait: Wait<'_>) -> Result<Interpreter, Violation> {
         let place = match kind {
             InterpreterKind::Python => &self.python,
             InterpreterKind::Node => &self.node,
         };
-        let mut found = place.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(interpreter) = &*found {
+        let lock = || place.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(interpreter) = &*lock() {
             return Ok(interpreter.clone());
         }
-        let interpreter = self.search(kind, place.configured.as_deref())?;
+        let interpreter = self.search(kind, place.configured.as_deref(), wait)?;
         tracing::debug!(%interpreter, "interpreter found");
-        Ok(found.insert(interpreter).clone())
+        Ok(lock().get_or_insert(interpreter).clone())
     }
 
-    fn search(&self, kind: InterpreterKind, configured: Option<&Path>) -> Result<Interpreter, Violation> {
+    fn search(
+        &self,
+        kind: InterpreterKind,
+        configured: Option<&Path>,
+        wait: Wait<'_>,
+    ) -> Result<Interpreter, Violation> {
         let candidates = match configured {
             Some(path) => vec![path.to_owned()],
             None => candidates(kind),
         };
         let mut refused = Vec::new();
         for candidate in &candidates {
-            match ask(kind, candidate, self.patience) {
+            match ask(kind, candidate, self.patience, wait) {
                 Ok(interpreter) => return Ok(interpreter),
                 Err(why) => refused.push(format!("{}: {why}", candidate.display())),
             }
@@ -158,7 +172,17 @@ fn candidates(kind: InterpreterKind) -> Vec<PathBuf> {
 const ANSWER: u64 = 8192;
 
 /// Starts the candidate and lets it say where it really is. Only this follows a shim that is a script.
-fn ask(kind: InterpreterKind, candidate: &Path, patience: Duration) -> Result<Interpreter, String> {
+fn ask(
+    kind: InterpreterKind,
+    candidate: &Path,
+    patience: Duration,
+    wait: Wait<'_>,
+) -> Result<Interpreter, String> {
+    let left = wait.until.map(|until| until.saturating_duration_since(Instant::now()));
+    let patience = left.map_or(patience, |left| left.min(patience));
+    if patience.is_zero() {
+        return Err("no time was left to ask it".to_owned());
+    }
     let child = Command::new(candidate)
         .args(kind.question())
         .stdin(Stdio::null())
@@ -170,8 +194,9 @@ fn ask(kind: InterpreterKind, candidate: &Path, patience: Duration) -> Result<In
     let mut child = Guard(child);
     let until = Instant::now() + patience;
     let late = || format!("no answer after {} ms", patience.as_millis());
-    let text = read_answer(&mut child.0, until)?.ok_or_else(late)?;
-    let status = wait(&mut child.0, until).map_err(|error| error.to_string())?.ok_or_else(late)?;
+    let text = read_answer(&mut child.0, until, wait.cancel)?.ok_or_else(late)?;
+    let status =
+        wait_ended(&mut child.0, until, wait.cancel).map_err(|error| error.to_string())?.ok_or_else(late)?;
     if !status.success() {
         return Err(format!("it ended with {status}"));
     }
@@ -191,31 +216,40 @@ fn parse_version(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Polls one descriptor for input; `false` when the time is over.
-fn readable(fd: BorrowedFd<'_>, until: Instant) -> Result<bool, Errno> {
+/// Polls one descriptor for input; `false` when the time is over or `cancel` is readable.
+fn readable(fd: BorrowedFd<'_>, until: Instant, cancel: Option<BorrowedFd<'_>>) -> Result<bool, Errno> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+        let mut polled = [fd, cancel.unwrap_or(fd)].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
         match rustix::event::poll(&mut polled, Timespec::try_from(left).ok().as_ref()) {
             Err(Errno::INTR) => {}
+            Ok(_) if cancel.is_some() && !polled[1].revents().is_empty() => return Ok(false),
             answer => return answer.map(|ready| ready != 0),
         }
     }
 }
 
 /// Waits for the child's end; `None` when the time is over.
-fn wait(child: &mut Child, until: Instant) -> io::Result<Option<ExitStatus>> {
+fn wait_ended(
+    child: &mut Child,
+    until: Instant,
+    cancel: Option<BorrowedFd<'_>>,
+) -> io::Result<Option<ExitStatus>> {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return child.try_wait() };
     let ended = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
-    if readable(ended.as_fd(), until)? { child.wait().map(Some) } else { Ok(None) }
+    if readable(ended.as_fd(), until, cancel)? { child.wait().map(Some) } else { Ok(None) }
 }
 
 /// Reads the whole answer, bounded in bytes and time; `None` when the time is over.
-fn read_answer(child: &mut Child, until: Instant) -> Result<Option<String>, String> {
+fn read_answer(
+    child: &mut Child,
+    until: Instant,
+    cancel: Option<BorrowedFd<'_>>,
+) -> Result<Option<String>, String> {
     let Some(mut output) = child.stdout.take() else { return Err("it has no output".to_owned()) };
     let mut text = Vec::new();
     loop {
-        match readable(output.as_fd(), until) {
+        match readable(output.as_fd(), until, cancel) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(errno) => return Err(errno.to_string()),

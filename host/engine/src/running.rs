@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
@@ -182,10 +183,11 @@ impl Ticket {
     }
 
     /// The descriptor to poll for cancellation.
-    pub(crate) fn bell(&self) -> rustix::io::Result<Bell> {
+    pub(crate) fn bell(&self) -> std::io::Result<Bell> {
         let mut state = self.lock();
         let start = u32::from(state.cancelled);
-        let bell = Arc::new(rustix::event::eventfd(start, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let bell = rustix::event::eventfd(start, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let bell = Arc::new(modberth_sandbox::above_streams(bell)?);
         state.bell = Some(Arc::clone(&bell));
         Ok(Bell(bell))
     }
@@ -200,7 +202,10 @@ impl Ticket {
         drop(state);
         self.done.notify_all();
         if let Some(waker) = waker {
-            waker.wake();
+            // It is the caller's code, on a thread of the host. Should it panic, the host loses no thread by it.
+            if std::panic::catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+                tracing::error!(id = %self.id, "the waker of an invocation panicked");
+            }
         }
     }
 }

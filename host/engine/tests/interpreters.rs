@@ -3,10 +3,11 @@
 mod support;
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use modberth_host::{Host, InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
-use support::{host, manifest, package, rows};
+use support::{code, failure, host, manifest, package, rows};
 
 fn python_manifest(entry: &str) -> Value {
     let mut manifest = manifest();
@@ -184,4 +185,27 @@ fn the_command_line_is_what_runs() {
         folder.path().join("payload/main.py").into(),
     ];
     assert_eq!(line, expected);
+}
+
+/// P1-HOST-25, P1-HOST-32: the search for an interpreter that does not answer is part of the action's time, and ends
+/// with it.
+#[test]
+fn an_interpreter_that_does_not_answer_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    // By another process, so that nothing here has it open for writing when it is started.
+    let script = "printf '#!/bin/sh\\nexec sleep 120\\n' >python3 && chmod 755 python3";
+    let made = std::process::Command::new("sh").args(["-c", script]).current_dir(folder.path()).status();
+    assert!(made.unwrap().success());
+    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", b"")]);
+    let invocation = || Invocation::new(module.clone(), "play").target("a");
+    let start = Instant::now();
+    let slow = host.invoke(invocation());
+    let outcome = host.invoke(invocation().deadline(Duration::from_millis(50))).wait();
+    assert_eq!(code(&outcome), "host.interpreter");
+    assert!(failure(&outcome).violation.message.contains("no answer after"), "{outcome}");
+    slow.cancel();
+    assert_eq!(code(&slow.wait()), "process.cancelled");
+    // It would be asked for ten seconds, twice, and 50 milliseconds are enough.
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }

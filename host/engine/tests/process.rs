@@ -316,3 +316,34 @@ fn running_is_a_future() {
     assert!(count.0.load(Ordering::SeqCst) <= 1);
     assert!(running.as_mut().poll(&mut context).is_pending());
 }
+
+/// A waker that panics.
+struct Broken;
+
+impl Wake for Broken {
+    fn wake(self: Arc<Self>) {
+        panic!("this waker is broken on purpose");
+    }
+}
+
+// The code of one caller takes no slot away from the others.
+#[test]
+fn a_waker_that_panics_costs_no_slot() {
+    let scripted = Scripted::new(&honest());
+    let host = Host::builder().actions(1).build().unwrap();
+    let waker = Waker::from(Arc::new(Broken));
+    for _ in 0..3 {
+        let mut running = Box::pin(host.invoke(scripted.play()));
+        assert!(running.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert!(wait(*std::pin::Pin::into_inner(running)).results().is_some());
+    }
+    // One that is refused by the desk, which has a thread of its own.
+    let hangs = Scripted::new(&[hang()]);
+    let busy = host.invoke(hangs.play());
+    for _ in 0..2 {
+        let mut late = Box::pin(host.invoke(scripted.play().deadline(Duration::from_millis(20))));
+        assert!(late.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(code(&wait(*std::pin::Pin::into_inner(late))), "process.deadline");
+    }
+    drop(busy);
+}

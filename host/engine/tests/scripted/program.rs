@@ -6,6 +6,7 @@
 //! * `{"read": true}` reads standard input to its end; `{"save": "FILE"}` does so and keeps the bytes in FILE.
 //! * `{"frame": "JSON"}` writes a frame to standard output, `$id` replaced by the request id that was read.
 //! * `{"text": "…"}`, `{"bytes": [1, 2]}`, `{"fill": 5}` write raw bytes to standard output: text, bytes, that many "x".
+//! * `{"wait": "FIFO"}` waits until somebody has opened a FIFO for writing and closed it again.
 //! * `{"slow": true}` makes all further output come one byte at a time.
 //! * `{"stderr": "…"}`, `{"stderr_fill": 5}` write to standard error.
 //! * `{"close": "stdin" | "stdout" | "stderr"}`; `{"mark": "FILE"}` makes an empty file.
@@ -64,6 +65,7 @@ impl Player {
             "text" => self.write(text.as_bytes())?,
             "bytes" => self.write(&serde_json::from_value::<Vec<u8>>(value.clone())?)?,
             "fill" => self.write(&vec![b'x'; count])?,
+            "wait" => drop(std::fs::read(text)?),
             "slow" => self.slow = true,
             "stderr" => std::io::stderr().write_all(text.as_bytes())?,
             "stderr_fill" => std::io::stderr().write_all(&vec![b'e'; count])?,
