@@ -396,7 +396,8 @@ static bool scan_number(scan *s)
 }
 
 /* Whether a digit of another script stands here, such as U+0663: a number that JSON does not write
- * so. The decimal digits of the basic plane come in runs of ten; these are their zeros. */
+ * so. The decimal digits of the basic plane come in runs of ten; these are their zeros. Every SDK
+ * and the host go by this list, whatever release of Unicode a language knows. */
 static bool is_other_digit(const unsigned char *text)
 {
     static const uint16_t zeros[] = {0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66,
@@ -572,7 +573,8 @@ static bool scan_array(scan *s, unsigned depth)
         return true;
     }
     while (more) {
-        if (count >= MBI_ENTRIES_MAX && !at_end(s)) {
+        /* A bracket behind the last comma is no entry but a fault of its own. */
+        if (count >= MBI_ENTRIES_MAX && !at_end(s) && s->bytes[s->at] != ']') {
             return refuse_entries(s, count);
         }
         if (!scan_value(s, depth + 1)) {

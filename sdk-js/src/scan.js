@@ -103,12 +103,14 @@ class Scanner {
   }
 
   /**
-   * No value begins so. What begins like a number is a malformed number.
+   * No value begins so. What begins like a number is a malformed number; of other scripts the decimal
+   * digits of the basic plane count, which are the same in every language.
    * @returns {never}
    */
   noValue() {
     const text = this.bytes.toString('utf8', this.at, this.at + 4);
-    this.unexpected(/^[+.\p{N}]/u.test(text) ? codes.JSON_NUMBER : codes.JSON_SYNTAX, 'a value');
+    const number = /^(?:[+.]|(?=[\0-\uffff])\p{Nd})/u.test(text);
+    this.unexpected(number ? codes.JSON_NUMBER : codes.JSON_SYNTAX, 'a value');
   }
 
   /**

@@ -123,7 +123,8 @@ class _Scanner:
             return at + 1
         count = 0
         while True:
-            if count == MAX_ENTRIES and at < self.size:
+            # A bracket after the last comma is no element but a fault of its own.
+            if count == MAX_ENTRIES and at < self.size and self.data[at] != _END:
                 raise Fault(JSON_ENTRIES, at, f"an array with more than {MAX_ENTRIES} elements")
             count += 1
             at, byte = self.separator(self.value(at, depth + 1), _END, "',' or ']'")
@@ -243,9 +244,12 @@ class _Scanner:
         return 0 <= at < self.size and self.data[at] in _DIGITS
 
     def begins_number(self, at: int) -> bool:
-        """Whether a number seems to begin here that JSON writes otherwise: +1, .5, or another script."""
+        """Whether a number seems to begin here that JSON writes otherwise: +1, .5, or another script.
+
+        Of other scripts the decimal digits of the basic plane count: they are the same in every language.
+        """
         char = self.char(at)
-        return char in "+." or (char.isnumeric() and not char.isalpha())
+        return char in "+." or (char.isdecimal() and char <= "\uffff")
 
     def misplaced(self, at: int, what: str, number: bool) -> Fault:
         code = JSON_NUMBER if number else JSON_SYNTAX

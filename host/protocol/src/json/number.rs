@@ -131,6 +131,20 @@ fn is_finite(whole: &[u8], fraction: &[u8], exponent: i64) -> bool {
     infinite.any(|bound| *bound != b'0')
 }
 
+/// The zeros of the other scripts of the basic plane; their decimal digits come in runs of ten. A list, because every SDK goes by
+/// the same one whatever release of Unicode its language knows.
+const OTHER_ZEROS: [u16; 36] = [
+    0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6,
+    0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0,
+    0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
+];
+
+/// True for a decimal digit of another script: what begins with one is a number that JSON does not write so.
+pub(super) fn is_other_digit(found: char) -> bool {
+    u16::try_from(u32::from(found))
+        .is_ok_and(|found| OTHER_ZEROS.iter().any(|&zero| (zero..zero + 10).contains(&found)))
+}
+
 /// True for a byte that, right after a number, makes it a malformed number rather than a number and something else.
 pub(super) const fn continues_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'+' | b'-' | b'.')

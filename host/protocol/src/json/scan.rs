@@ -1,7 +1,7 @@
 //! The grammar: one pass, left to right, recursion bounded by the profile's depth.
 
 use super::names::{Name, Names};
-use super::number::continues_number;
+use super::number::{continues_number, is_other_digit};
 use super::profile::Profile;
 use super::string::{points, word};
 use super::view::{INDEXED_DEPTH, Span, SpanIndex};
@@ -230,7 +230,7 @@ impl Scanner<'_> {
         let numeric = self.text[at..]
             .chars()
             .next()
-            .is_some_and(|found| matches!(found, '+' | '.') || found.is_numeric());
+            .is_some_and(|found| matches!(found, '+' | '.') || is_other_digit(found));
         self.fail(if numeric { Code::JsonNumber } else { Code::JsonSyntax }, at)
     }
 
