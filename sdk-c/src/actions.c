@@ -101,10 +101,12 @@ static void trace(const mb_target *target, const char *action, const char *reaso
 {
     char id[MBI_QUOTED_MAX];
     char why[MBI_QUOTED_MAX];
-    (void)fflush(stdout);
-    (void)fprintf(stderr, "modberth: the handler of %s failed on target %s: %s\n", action,
-                  mbi_quote(target->id, id),
-                  reason[0] == '\0' ? "it gave no data and no error" : mbi_quote(reason, why));
+    char line[MBI_LINE_MAX];
+    const int length =
+        snprintf(line, sizeof line, "the handler of %s failed on target %s: %s\n", action,
+                 mbi_quote(target->id, id),
+                 reason[0] == '\0' ? "it gave no data and no error" : mbi_quote(reason, why));
+    mbi_diagnose(line, length > 0 ? (size_t)length : 0);
 }
 
 /* The outcome of one target as a result. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,7 +60,7 @@ static bool read_up_to(int fd, unsigned char *bytes, size_t length, size_t *got,
     return true;
 }
 
-static bool read_frame(int fd, unsigned number, mbi_buffer *payload, mbi_fault *fault)
+MBI bool mbi_read_frame(int fd, unsigned number, mbi_buffer *payload, mbi_fault *fault)
 {
     unsigned char header[HEADER];
     size_t got;
@@ -104,11 +105,8 @@ static bool read_frame(int fd, unsigned number, mbi_buffer *payload, mbi_fault *
     return true;
 }
 
-MBI bool mbi_read_frames(int fd, mbi_buffer payloads[2], mbi_fault *fault)
+MBI bool mbi_read_end(int fd, mbi_fault *fault)
 {
-    if (!read_frame(fd, 1, &payloads[0], fault) || !read_frame(fd, 2, &payloads[1], fault)) {
-        return false;
-    }
     unsigned char beyond;
     size_t got;
     if (!read_up_to(fd, &beyond, 1, &got, fault)) {
@@ -120,30 +118,22 @@ MBI bool mbi_read_frames(int fd, mbi_buffer payloads[2], mbi_fault *fault)
     return true;
 }
 
-/* As write(), but a reader that is gone is an error and no signal. The handler's own disposition of
- * SIGPIPE is left as it was. */
-static ssize_t write_quietly(int fd, const unsigned char *bytes, size_t length)
+/* While a reader may be gone, writing to it is an error and no signal. What the author decided
+ * about SIGPIPE is kept for afterwards. */
+static bool pipe_signal_off(struct sigaction *before)
 {
     struct sigaction ignore;
-    struct sigaction before;
     memset(&ignore, 0, sizeof ignore);
     ignore.sa_handler = SIG_IGN;
     (void)sigemptyset(&ignore.sa_mask);
-    if (sigaction(SIGPIPE, &ignore, &before) != 0) {
-        return -1;
-    }
-    const ssize_t written = write(fd, bytes, length);
-    const int error = errno;
-    (void)sigaction(SIGPIPE, &before, NULL);
-    errno = error;
-    return written;
+    return sigaction(SIGPIPE, &ignore, before) == 0;
 }
 
-MBI bool mbi_write_all(int fd, const unsigned char *bytes, size_t length, mbi_fault *fault)
+static bool write_all(int fd, const unsigned char *bytes, size_t length, mbi_fault *fault)
 {
     size_t written = 0;
     while (written < length) {
-        const ssize_t n = write_quietly(fd, bytes + written, length - written);
+        const ssize_t n = write(fd, bytes + written, length - written);
         if (n > 0) {
             written += (size_t)n;
         } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && wait_for(fd, POLLOUT)) {
@@ -155,4 +145,27 @@ MBI bool mbi_write_all(int fd, const unsigned char *bytes, size_t length, mbi_fa
         }
     }
     return true;
+}
+
+MBI bool mbi_write_all(int fd, const void *bytes, size_t length, mbi_fault *fault)
+{
+    struct sigaction before;
+    if (!pipe_signal_off(&before)) {
+        return mbi_refuse(fault, MB_PROCESS_IO, "SIGPIPE cannot be ignored: %s", strerror(errno));
+    }
+    const bool good = write_all(fd, bytes, length, fault);
+    (void)sigaction(SIGPIPE, &before, NULL);
+    return good;
+}
+
+MBI void mbi_diagnose(const char *text, size_t length)
+{
+    struct sigaction before;
+    mbi_fault ignored;
+    if (pipe_signal_off(&before)) {
+        (void)fflush(stdout);
+        (void)fflush(stderr);
+        (void)write_all(STDERR_FILENO, (const unsigned char *)text, length, &ignored);
+        (void)sigaction(SIGPIPE, &before, NULL);
+    }
 }

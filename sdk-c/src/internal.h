@@ -51,7 +51,7 @@ typedef struct {
 
 /* Fills the fault. Always false, so that a check can return it. */
 MBI bool mbi_refuse(mbi_fault *fault, const char *code, const char *format, ...) MBI_PRINTF(3, 4);
-/* Writes the one line that says why. */
+/* Writes the one line that says why, after everything that was printed before. */
 MBI void mbi_report(const mbi_fault *fault);
 /* The offset of the first byte that is not UTF-8, `length` if all is well. */
 MBI size_t mbi_utf8_valid_up_to(const unsigned char *bytes, size_t length);
@@ -79,10 +79,15 @@ MBI void mbi_buffer_free(mbi_buffer *buffer);
 
 /* Moves standard output away: `*private_fd` gets it, descriptor 1 becomes standard error. */
 MBI bool mbi_take_stdout(int *private_fd, mbi_fault *fault);
-/* Reads both request frames and the end of input. Each payload is followed by a NUL. */
-MBI bool mbi_read_frames(int fd, mbi_buffer payloads[2], mbi_fault *fault);
+/* Reads the frame of this number, counted from 1. A NUL follows its payload. */
+MBI bool mbi_read_frame(int fd, unsigned number, mbi_buffer *payload, mbi_fault *fault);
+/* Refuses whatever follows the last frame. */
+MBI bool mbi_read_end(int fd, mbi_fault *fault);
 /* Writes all bytes or fails. */
-MBI bool mbi_write_all(int fd, const unsigned char *bytes, size_t length, mbi_fault *fault);
+MBI bool mbi_write_all(int fd, const void *bytes, size_t length, mbi_fault *fault);
+/* Writes to standard error, after everything that was printed before. Nobody may be left to read
+ * it. */
+MBI void mbi_diagnose(const char *text, size_t length);
 
 /* --- json_scan.c: the strict scanner --- */
 
@@ -172,8 +177,11 @@ typedef struct {
     mbi_big_numbers big_numbers;
 } mbi_request;
 
-/* Checks both payloads and builds the request. The caller frees it, also after a refusal. */
-MBI bool mbi_request_read(mbi_request *request, const mbi_buffer payloads[2], mbi_fault *fault);
+/* Checks the payload of the first frame. */
+MBI bool mbi_request_hello(const mbi_buffer *payload, mbi_fault *fault);
+/* Checks the payload of the second frame and builds the request. The caller frees it, also after a
+ * refusal. */
+MBI bool mbi_request_invoke(mbi_request *request, const mbi_buffer *payload, mbi_fault *fault);
 MBI void mbi_request_free(mbi_request *request);
 
 /* --- results.c: from what a handler gave to the answer --- */

@@ -18,13 +18,27 @@ typedef struct {
     void *user;
 } handlers;
 
-static bool read_request(mbi_request *request, mbi_buffer payloads[2], mbi_fault *fault)
+/* Each frame is judged before the next one is read, so that the first fault is the one that is
+ * named, and nothing waits for input that cannot change the verdict. */
+static bool read_frames(mbi_request *request, mbi_buffer payloads[2], mbi_fault *fault)
+{
+    return mbi_read_frame(STDIN_FILENO, 1, &payloads[0], fault) &&
+           mbi_request_hello(&payloads[0], fault) &&
+           mbi_read_frame(STDIN_FILENO, 2, &payloads[1], fault) &&
+           mbi_request_invoke(request, &payloads[1], fault) && mbi_read_end(STDIN_FILENO, fault);
+}
+
+static bool read_request(mbi_request *request, mbi_fault *fault)
 {
     mbi_locale locale;
-    if (!mbi_read_frames(STDIN_FILENO, payloads, fault) || !mbi_locale_enter(&locale, fault)) {
+    mbi_buffer payloads[2];
+    if (!mbi_locale_enter(&locale, fault)) {
         return false;
     }
-    const bool good = mbi_request_read(request, payloads, fault);
+    memset(payloads, 0, sizeof payloads);
+    const bool good = read_frames(request, payloads, fault);
+    mbi_buffer_free(&payloads[0]);
+    mbi_buffer_free(&payloads[1]);
     mbi_locale_leave(&locale);
     return good;
 }
@@ -58,18 +72,13 @@ static bool answer(const mbi_request *request, const cJSON *results, mbi_buffer 
 static bool exchange(const handlers *handler, int out_fd, mbi_fault *fault)
 {
     mbi_request request;
-    mbi_buffer payloads[2];
     mbi_buffer out;
     cJSON *results = NULL;
     memset(&request, 0, sizeof request);
-    memset(payloads, 0, sizeof payloads);
     memset(&out, 0, sizeof out);
-    bool good = read_request(&request, payloads, fault);
-    mbi_buffer_free(&payloads[0]);
-    mbi_buffer_free(&payloads[1]);
-    good = good && call(handler, &request, &results, fault) &&
-           answer(&request, results, &out, fault) &&
-           mbi_write_all(out_fd, out.bytes, out.length, fault);
+    const bool good = read_request(&request, fault) && call(handler, &request, &results, fault) &&
+                      answer(&request, results, &out, fault) &&
+                      mbi_write_all(out_fd, out.bytes, out.length, fault);
     mbi_buffer_free(&out);
     cJSON_Delete(results);
     mbi_request_free(&request);

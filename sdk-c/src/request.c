@@ -97,11 +97,23 @@ static bool check_type(const request_message *m, const char *type, mbi_fault *fa
     return true;
 }
 
-static bool check_hello(const request_message *m, mbi_fault *fault)
+static bool read_message(request_message *m, mbi_fault *fault)
 {
-    return check_fields(m, fields_of_hello, fault) &&
-           check_one(m, "version", MB_REQUEST_VERSION, fault) && check_type(m, "hello", fault) &&
-           check_one(m, "host_api", MB_REQUEST_HOST_API, fault);
+    return check_json(m, fault) && parse(m, fault);
+}
+
+MBI bool mbi_request_hello(const mbi_buffer *payload, mbi_fault *fault)
+{
+    request_message m;
+    memset(&m, 0, sizeof m);
+    m.number = 1;
+    m.payload = payload;
+    const bool good = read_message(&m, fault) && check_fields(&m, fields_of_hello, fault) &&
+                      check_one(&m, "version", MB_REQUEST_VERSION, fault) &&
+                      check_type(&m, "hello", fault) &&
+                      check_one(&m, "host_api", MB_REQUEST_HOST_API, fault);
+    cJSON_Delete(m.tree);
+    return good;
 }
 
 static bool check_id(const cJSON *id, mbi_fault *fault)
@@ -203,34 +215,17 @@ static bool check_invoke(mbi_request *request, const request_message *m, mbi_fau
     return true;
 }
 
-static bool read_messages(mbi_request *request, request_message *hello, request_message *invoke,
-                          mbi_fault *fault)
+MBI bool mbi_request_invoke(mbi_request *request, const mbi_buffer *payload, mbi_fault *fault)
 {
-    if (!check_json(hello, fault) || !check_json(invoke, fault) || !parse(hello, fault) ||
-        !parse(invoke, fault)) {
-        return false;
-    }
-    if (!check_hello(hello, fault) || !check_invoke(request, invoke, fault)) {
-        return false;
-    }
-    return mbi_big_numbers_collect(&request->big_numbers, invoke->tree) ||
-           mbi_refuse_memory(fault, "the numbers of the request");
-}
-
-MBI bool mbi_request_read(mbi_request *request, const mbi_buffer payloads[2], mbi_fault *fault)
-{
-    request_message hello;
-    request_message invoke;
+    request_message m;
     memset(request, 0, sizeof *request);
-    memset(&hello, 0, sizeof hello);
-    memset(&invoke, 0, sizeof invoke);
-    hello.number = 1;
-    hello.payload = &payloads[0];
-    invoke.number = 2;
-    invoke.payload = &payloads[1];
-    const bool good = read_messages(request, &hello, &invoke, fault);
-    cJSON_Delete(hello.tree);
-    request->tree = invoke.tree;
+    memset(&m, 0, sizeof m);
+    m.number = 2;
+    m.payload = payload;
+    const bool good = read_message(&m, fault) && check_invoke(request, &m, fault) &&
+                      (mbi_big_numbers_collect(&request->big_numbers, m.tree) ||
+                       mbi_refuse_memory(fault, "the numbers of the request"));
+    request->tree = m.tree;
     return good;
 }
 

@@ -1,10 +1,8 @@
 /* UTF-8, identifiers, and the one line that says why the module refuses. */
 #include "internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 MBI size_t mbi_utf8_valid_up_to(const unsigned char *bytes, size_t length)
 {
@@ -163,18 +161,5 @@ MBI void mbi_report(const mbi_fault *fault)
         text += taken;
     }
     line[used++] = '\n';
-    /* What the handler printed comes first, so that this line is the last. */
-    (void)fflush(stdout);
-    (void)fflush(stderr);
-    size_t written = 0;
-    while (written < used) {
-        const ssize_t n = write(STDERR_FILENO, line + written, used - written);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return; /* Nobody is left to tell. */
-        }
-        written += (size_t)n;
-    }
+    mbi_diagnose(line, used);
 }

@@ -59,10 +59,11 @@ bool exchange(const std::string &message, mbi_fault &fault)
         payloads[i].bytes = reinterpret_cast<unsigned char *>(texts[i].data());
         payloads[i].length = texts[i].size();
     }
-    mbi_request request;
+    mbi_request request{};
     mbi_buffer out{};
     cJSON *results = nullptr;
-    const bool good = mbi_request_read(&request, payloads, &fault) &&
+    const bool good = mbi_request_hello(&payloads[0], &fault) &&
+                      mbi_request_invoke(&request, &payloads[1], &fault) &&
                       mbi_dispatch(actions, &request, &results, &fault) &&
                       mbi_answer(&request, results, &out, &fault);
     mbi_buffer_free(&out);

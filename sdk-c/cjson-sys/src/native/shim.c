@@ -104,12 +104,14 @@ bool mbs_answer(const unsigned char *hello, size_t hello_length, const unsigned 
                 size_t invoke_length, const unsigned char *results, size_t results_length,
                 unsigned char **bytes, size_t *size, mbs_refusal *refusal)
 {
-    const mbi_buffer payloads[2] = {{(unsigned char *)(uintptr_t)hello, hello_length, 0},
-                                    {(unsigned char *)(uintptr_t)invoke, invoke_length, 0}};
+    const mbi_buffer hello_payload = {(unsigned char *)(uintptr_t)hello, hello_length, 0};
+    const mbi_buffer invoke_payload = {(unsigned char *)(uintptr_t)invoke, invoke_length, 0};
     mbi_request request;
     mbi_buffer out = {NULL, 0, 0};
     mbi_fault fault;
-    bool good = mbi_request_read(&request, payloads, &fault);
+    memset(&request, 0, sizeof request);
+    bool good = mbi_request_hello(&hello_payload, &fault) &&
+                mbi_request_invoke(&request, &invoke_payload, &fault);
     if (good && results != NULL) {
         cJSON *tree = parse(results, results_length);
         good = mbi_answer(&request, tree, &out, &fault);
