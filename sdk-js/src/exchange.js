@@ -1,7 +1,7 @@
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
-import { encodeFrames, readFrames } from './frame.js';
-import { checkRequest } from './request.js';
+import { encodeFrames, FrameReader } from './frame.js';
+import { checkHello, checkInvoke } from './request.js';
 import { encodeResults } from './results.js';
 
 /** @import { Answer, Note, Read } from './internal.js' */
@@ -17,8 +17,11 @@ const HELLO = '{"version":1,"type":"hello","protocol":1}';
  * @returns {Buffer}
  */
 export function exchange(read, answer, note) {
-  const [hello, invoke] = readFrames(read);
-  const request = checkRequest(hello, invoke);
+  // Each frame is judged before the next one is read, so the first fault is the one that is named.
+  const frames = new FrameReader(read);
+  checkHello(frames.next());
+  const request = checkInvoke(frames.next());
+  frames.end();
   const results = answer(request, note);
   try {
     return encodeFrames([HELLO, encodeResults(request, results)]);

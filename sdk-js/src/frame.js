@@ -8,46 +8,45 @@ import { HEADER_LENGTH, MAX_PAYLOAD } from './limits.js';
 const FIRST_CAPACITY = 65_536;
 
 /**
- * Reads exactly two frames and the end of the input (P1-FRAME-01 to -06, P1-SDK-01). A header is
- * judged before anything of the size it declares is allocated.
- * @param {Read} read
- * @returns {[Buffer, Buffer]} The two payloads.
+ * Reads frames one by one (P1-FRAME-01 to -06, P1-SDK-01). A header is judged before anything of the
+ * size it declares is allocated.
  */
-export function readFrames(read) {
-  let bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
-  let end = 0;
-  /** @param {number} need */
-  const fill = (need) => {
-    if (need > bytes.length) {
-      const larger = Buffer.allocUnsafe(need);
-      bytes.copy(larger, 0, 0, end);
-      bytes = larger;
-    }
-    while (end < need) {
-      const got = read(bytes, end);
-      if (got === 0) return false;
-      end += got;
-    }
-    return true;
-  };
+export class FrameReader {
+  /** @type {Read} */
+  #read;
+  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
+  /** Where the bytes end that were read. */
+  #end = 0;
+  /** Where the frames end that were given out. */
+  #at = 0;
+  #number = 0;
 
-  let at = 0;
-  /** @param {number} number */
-  const next = (number) => {
-    const place = `frame ${number}`;
-    if (!fill(at + HEADER_LENGTH)) {
-      if (end === at) {
+  /** @param {Read} read */
+  constructor(read) {
+    this.#read = read;
+  }
+
+  /**
+   * The payload of the next frame.
+   * @returns {Buffer}
+   */
+  next() {
+    this.#number += 1;
+    const place = `frame ${this.#number}`;
+    const at = this.#at;
+    if (!this.#fill(at + HEADER_LENGTH)) {
+      if (this.#end === at) {
         throw new ModberthError(
           codes.FRAME_MISSING,
-          `${place}: the input ended after ${number - 1} of 2 frames`,
+          `${place}: the input ended after ${this.#number - 1} of 2 frames`,
         );
       }
       throw new ModberthError(
         codes.FRAME_TRUNCATED,
-        `${place}: the input ended after ${end - at} of ${HEADER_LENGTH} header bytes`,
+        `${place}: the input ended after ${this.#end - at} of ${HEADER_LENGTH} header bytes`,
       );
     }
-    const length = bytes.readUInt32BE(at);
+    const length = this.#bytes.readUInt32BE(at);
     if (length === 0) {
       throw new ModberthError(codes.FRAME_EMPTY, `${place}: the header declares 0 bytes`);
     }
@@ -58,27 +57,43 @@ export function readFrames(read) {
       );
     }
     const start = at + HEADER_LENGTH;
-    at = start + length;
-    if (!fill(at)) {
+    if (!this.#fill(start + length)) {
       throw new ModberthError(
         codes.FRAME_TRUNCATED,
-        `${place}: the input ended after ${end - start} of ${length} payload bytes`,
+        `${place}: the input ended after ${this.#end - start} of ${length} payload bytes`,
       );
     }
-    return start;
-  };
-
-  const first = next(1);
-  const firstEnd = at;
-  const second = next(2);
-  const secondEnd = at;
-  if (fill(secondEnd + 1)) {
-    throw new ModberthError(
-      codes.FRAME_EXTRA,
-      `after frame 2: the input goes on at byte ${secondEnd}, where it must end`,
-    );
+    this.#at = start + length;
+    return this.#bytes.subarray(start, this.#at);
   }
-  return [bytes.subarray(first, firstEnd), bytes.subarray(second, secondEnd)];
+
+  /** Refuses whatever follows the last frame. */
+  end() {
+    if (this.#fill(this.#at + 1)) {
+      throw new ModberthError(
+        codes.FRAME_EXTRA,
+        `frame ${this.#number + 1}: the input goes on at byte ${this.#at}, where it must end`,
+      );
+    }
+  }
+
+  /**
+   * Reads until there are so many bytes; false if the input ends before.
+   * @param {number} need
+   */
+  #fill(need) {
+    if (need > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(need);
+      this.#bytes.copy(larger, 0, 0, this.#end);
+      this.#bytes = larger;
+    }
+    while (this.#end < need) {
+      const got = this.#read(this.#bytes, this.#end);
+      if (got === 0) return false;
+      this.#end += got;
+    }
+    return true;
+  }
 }
 
 /**

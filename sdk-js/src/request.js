@@ -12,23 +12,27 @@ const INVOKE_FIELDS = ['version', 'type', 'id', 'action', 'targets', 'parameters
 const FORBIDDEN = /[/\\:\0]/;
 
 /**
- * Checks the hello and the invoke of the host (P1-SDK-01, P1-SDK-02, P1-HOST-03).
- * @param {Buffer} hello
- * @param {Buffer} invoke
- * @returns {Checked}
+ * Checks the hello of the host (P1-SDK-01).
+ * @param {Buffer} payload
  */
-export function checkRequest(hello, invoke) {
-  const greeting = decode(hello, 'frame 1');
-  const request = decode(invoke, 'frame 2');
-
-  checkMessage('frame 1', 'hello', HELLO_FIELDS, greeting);
-  if (greeting.rootNumbers.get('host_api') !== '1') {
+export function checkHello(payload) {
+  const hello = decode(payload, 'frame 1');
+  checkMessage('frame 1', 'hello', HELLO_FIELDS, hello);
+  if (hello.rootNumbers.get('host_api') !== '1') {
     throw new ModberthError(
       codes.REQUEST_HOST_API,
-      `frame 1: host_api must be the integer 1, it is ${shown(greeting, 'host_api')}`,
+      `frame 1: host_api must be the integer 1, it is ${shown(hello, 'host_api')}`,
     );
   }
+}
 
+/**
+ * Checks the invoke of the host (P1-SDK-01, P1-SDK-02, P1-HOST-03).
+ * @param {Buffer} payload
+ * @returns {Checked}
+ */
+export function checkInvoke(payload) {
+  const request = decode(payload, 'frame 2');
   checkMessage('frame 2', 'invoke', INVOKE_FIELDS, request);
   const { id, action, targets, parameters } = request.value;
   if (typeof id !== 'string' || id === '' || tooLong(id, MAX_REQUEST_ID)) {
@@ -73,8 +77,8 @@ export function checkTargets(place, targets) {
       `${place}targets: a batch has 1 to ${MAX_TARGETS} targets, this one has ${targets.length}`,
     );
   }
-  /** @type {Set<string>} */
-  const seen = new Set();
+  /** @type {Map<string, number>} */
+  const seen = new Map();
   targets.forEach((target, index) => {
     const at = `${place}targets[${index}]`;
     if (typeof target !== 'string') {
@@ -96,15 +100,16 @@ export function checkTargets(place, targets) {
         `${at}: the id ${quote(target)} holds a slash, a backslash, a colon or NUL`,
       );
     }
-    if (seen.has(target)) {
+    const earlier = seen.get(target);
+    if (earlier !== undefined) {
       throw new ModberthError(
         codes.REQUEST_TARGET_DUPLICATE,
-        `${at}: the id ${quote(target)} stands twice in the batch`,
+        `${at}: the id ${quote(target)} stands at targets[${earlier}] already`,
       );
     }
-    seen.add(target);
+    seen.set(target, index);
   });
-  return [...seen];
+  return [...seen.keys()];
 }
 
 /**

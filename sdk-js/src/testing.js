@@ -6,7 +6,7 @@
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { readerOf } from './exchange.js';
-import { encodeFrames, readFrames } from './frame.js';
+import { encodeFrames, FrameReader } from './frame.js';
 import { answerByHandler } from './handle.js';
 import { MAX_PAYLOAD } from './limits.js';
 import { ActionModule } from './action-module.js';
@@ -95,12 +95,14 @@ export class FakeHost {
  * @param {Uint8Array} output
  */
 function readResponse(targets, output) {
-  const [hello, result] = readFrames(readerOf(output));
+  const frames = new FrameReader(readerOf(output));
+  const hello = frames.next();
   decode(hello, 'frame 1');
   if (hello.toString() !== ANSWER) {
     throw new ModberthError('output.hello', 'frame 1: this is not the hello of protocol 1');
   }
-  const { value, rootNumbers } = decode(result, 'frame 2');
+  const { value, rootNumbers } = decode(frames.next(), 'frame 2');
+  frames.end();
   const { type, id, results } = value;
   if (Object.keys(value).length !== 4 || type !== 'result' || rootNumbers.get('version') !== '1') {
     throw new ModberthError(
