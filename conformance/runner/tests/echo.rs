@@ -243,7 +243,7 @@ fn answered_id(stdout: &[u8], wanted: &str) -> Result<(), String> {
     if result["id"] == wanted { Ok(()) } else { Err(format!("the result carries the id {}", result["id"])) }
 }
 
-// P1-SDK-10, and echo without its required message.
+// P1-SDK-10, and echo without the text that it needs.
 fn unsupported(language: &str) {
     let module = echo(language);
     let mut report = Report::default();
@@ -258,8 +258,13 @@ fn unsupported(language: &str) {
         let wanted: Vec<_> = targets.iter().map(|target| (*target, error.clone())).collect();
         report.check(action, expect_outcomes(&seen, &wanted));
     }
-    let seen = run(&module, &Feed::whole(Invoke::new("echo", &targets, &json!({})).exchange()));
-    report.check("echo without a message", expect_error_code(&seen, &targets, "unsupported_action"));
+    // What the manifest rules out, and a host never sends.
+    for parameters in [json!({}), json!({"message": 5}), json!({"message": null}), json!({"message": ["x"]})]
+    {
+        let seen = run(&module, &Feed::whole(Invoke::new("echo", &targets, &parameters).exchange()));
+        let verdict = expect_error_code(&seen, &targets, "unsupported_action");
+        report.check(format!("echo with {parameters}"), verdict);
+    }
 }
 
 /// Calls that would break P1-SDK-12: what may be opened for writing is nothing, what may be started is threads.

@@ -5,10 +5,11 @@ const { defineModule, TargetError } = require('./modberth-sdk.cjs');
 defineModule({
   echo: {
     each(target, parameters) {
-      if (parameters.message === undefined) {
-        throw new TargetError('unsupported_action', 'Echo needs the parameter message.');
+      const { message } = parameters;
+      if (typeof message !== 'string') {
+        throw new TargetError('unsupported_action', 'Echo needs a message.');
       }
-      return { message: parameters.message, index: target.index };
+      return { message, index: target.index };
     },
   },
 }).run();

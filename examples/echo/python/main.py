@@ -17,9 +17,10 @@ module = Module()
 @module.each("echo")
 def echo(target: Target, parameters: dict[str, object]) -> dict[str, object]:
     """Give back the message and the target's index."""
-    if "message" not in parameters:
-        raise TargetError("unsupported_action", "Echo needs the parameter message.")
-    return {"message": parameters["message"], "index": target.index}
+    message = parameters.get("message")
+    if not isinstance(message, str):
+        raise TargetError("unsupported_action", "Echo needs a message.")
+    return {"message": message, "index": target.index}
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ interface Echo {
 defineModule<{ echo: Echo }>({
   echo: {
     each(target, { message }) {
-      if (message === undefined) {
-        throw new TargetError('unsupported_action', 'Echo needs the parameter message.');
+      if (typeof message !== 'string') {
+        throw new TargetError('unsupported_action', 'Echo needs a message.');
       }
       return { message, index: target.index };
     },
