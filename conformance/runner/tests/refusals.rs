@@ -10,7 +10,18 @@ use modberth_conformance::subject::{Feed, Subject};
 use serde_json::{Value, json};
 
 in_six_languages!(
-    cut_short, lengths, held_open, surplus, no_object, hello, invoke, action, batch, targets, parameters
+    cut_short,
+    lengths,
+    held_open,
+    surplus,
+    first_fault,
+    no_object,
+    hello,
+    invoke,
+    action,
+    batch,
+    targets,
+    parameters,
 );
 
 const TRUNCATED: &[&str] = &["frame.truncated"];
@@ -136,9 +147,60 @@ fn surplus(language: &str) {
     ];
     for (name, bytes) in cases {
         let feed = Feed::whole([exchange.clone(), bytes].concat());
-        report.check(name, refused(&module, &feed, EXTRA, &[]));
+        report.check(name, refused(&module, &feed, EXTRA, &["frame 3"]));
         report.check(format!("{name}, one byte at a time"), refused(&module, &feed.every(1), EXTRA, &[]));
     }
+}
+
+// P1-SDK-01: with two faults the first one is named: each frame is judged before the next one is read, the end of the
+// input last, and nothing waits for input that cannot change the verdict.
+fn first_fault(language: &str) {
+    let module = echo(language);
+    let mut report = Report::default();
+    let hello = |version: &str, api: &str| {
+        format!(r#"{{"version":{version},"type":"hello","host_api":{api}}}"#).into_bytes()
+    };
+    let first: [(Vec<u8>, &str); 6] = [
+        (b"{\"a\":\"\xff\"}".to_vec(), "json.utf8"),
+        (b"{a}".to_vec(), "json.syntax"),
+        (b"{}".to_vec(), "request.message"),
+        (hello("2", "1"), "request.version"),
+        (hello("2", "2"), "request.version"),
+        (hello("1", "2"), "request.host_api"),
+    ];
+    let second: [(&str, Vec<u8>); 8] = [
+        ("nothing", vec![]),
+        ("half a header", b"\0\0".to_vec()),
+        ("an empty frame", frame("")),
+        ("too large a frame", frame_declaring(u32::MAX, "{}")),
+        ("a frame cut short", frame_declaring(100, "{}")),
+        ("a broken document", frame("{\"b\":01}")),
+        ("no targets", frame(right().with("targets", "[]").json())),
+        ("the invoke and more", [frame(right().json()), vec![0]].concat()),
+    ];
+    for (payload, code) in &first {
+        let before = frame(payload);
+        for (name, after) in &second {
+            let feed = Feed::whole([&before[..], after].concat());
+            report.check(format!("{code}, {name}"), refused(&module, &feed, &[code], &["frame 1"]));
+        }
+        let open = Feed::whole(before).stays_open();
+        report.check(format!("{code}, input open"), refused(&module, &open, &[code], &["frame 1"]));
+    }
+    let second: [(String, &str); 4] = [
+        ("{\"a\":1,\"a\":2}".to_owned(), "json.duplicate_key"),
+        (right().with("version", "2").with("targets", "[]").json(), "request.version"),
+        (right().with("targets", "[]").with("parameters", "[]").json(), "request.target_count"),
+        (right().with("parameters", "[]").json(), "request.parameters_type"),
+    ];
+    for (payload, code) in &second {
+        let more = [after_hello(payload), b"\n".to_vec()].concat();
+        report.check(format!("{code}, more"), refused(&module, &Feed::whole(more), &[code], &["frame 2"]));
+        let open = Feed::whole(after_hello(payload)).stays_open();
+        report.check(format!("{code}, input open"), refused(&module, &open, &[code], &["frame 2"]));
+    }
+    let open = Feed::whole([right().exchange(), vec![0]].concat()).stays_open();
+    report.check("a byte too many, input open", refused(&module, &open, EXTRA, &["frame 3"]));
 }
 
 // P1-FRAME-03
