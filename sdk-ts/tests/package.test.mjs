@@ -167,7 +167,7 @@ test('the faulty module refuses as the JavaScript one does', () => {
   const actions = [...source.matchAll(/^ {2}'?([a-z][a-z0-9-]*)'?(?:[:(,]|\(\) \{)/gm)].map(
     ([, name]) => String(name),
   );
-  assert.equal(actions.length, 27, actions.join(' '));
+  assert.ok(actions.length >= 33, actions.join(' '));
   for (const action of [...actions, 'no-such-action']) {
     assert.deepEqual(run(typed, action), run(plain, action), action);
   }
