@@ -27,6 +27,12 @@ fn a_machine_without_descriptors_is_told() {
     assert_eq!((code(&outcome), failure(&outcome).violation.blame.as_str()), ("host.io", "host"));
     assert!(!outcome.is_launched());
 
+    // So low that the numbers the pipes need do not exist.
+    scarce(10);
+    let refused = Host::builder().build();
+    setrlimit(Resource::Nofile, normal).unwrap();
+    assert!(refused.unwrap_err().message.contains("Too many open files"));
+
     // Enough for the event descriptor and not for the pipes.
     let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
     scarce(open + 3);

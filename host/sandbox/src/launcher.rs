@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
-use rustix::io::FdFlags;
+use rustix::io::{Errno, FdFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 use rustix::process::PidfdFlags;
@@ -333,7 +333,16 @@ fn clone_keeper(reach: Reach, shared: &Arc<Shared>) -> io::Result<OwnedFd> {
 /// This process, to be watched for its end.
 fn host_process() -> io::Result<OwnedFd> {
     let host = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    Ok(rustix::io::fcntl_dupfd_cloexec(host, Plan::LOWEST)?)
+    raised(host, Plan::LOWEST)
+}
+
+/// A duplicate at `lowest` or above. Where no number that high is permitted, the machine says "invalid argument"; that
+/// it has too few descriptors is what it means.
+fn raised(fd: OwnedFd, lowest: RawFd) -> io::Result<OwnedFd> {
+    rustix::io::fcntl_dupfd_cloexec(fd, lowest).map_err(|errno| match errno {
+        Errno::INVAL => Errno::MFILE.into(),
+        errno => errno.into(),
+    })
 }
 
 /// The same descriptor at a number that is no standard stream's. A host may have closed those, and what some part of
@@ -342,7 +351,7 @@ fn host_process() -> io::Result<OwnedFd> {
 /// # Errors
 /// What the machine says to duplicating it.
 pub fn above_streams(fd: OwnedFd) -> io::Result<OwnedFd> {
-    if fd.as_raw_fd() < 3 { Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?) } else { Ok(fd) }
+    if fd.as_raw_fd() < 3 { raised(fd, 3) } else { Ok(fd) }
 }
 
 /// Maps of one id each: the module sees the ids of the host.
@@ -373,7 +382,7 @@ impl Pipes {
             let flags = rustix::fs::fcntl_getfl(&host)?;
             rustix::fs::fcntl_setfl(&host, flags | OFlags::NONBLOCK)?;
             debug_assert!(rustix::io::fcntl_getfd(&host)?.contains(FdFlags::CLOEXEC));
-            Ok((above_streams(host)?, rustix::io::fcntl_dupfd_cloexec(module, Plan::LOWEST)?))
+            Ok((above_streams(host)?, raised(module, Plan::LOWEST)?))
         };
         let make = |host_writes: bool| -> io::Result<(OwnedFd, OwnedFd)> {
             let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
