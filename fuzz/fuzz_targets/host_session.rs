@@ -23,7 +23,10 @@ fn judge(output: &[u8], step: usize) -> Result<Vec<u8>, (modberth_protocol::Code
     }
     match session.finish(Exit::Code(0)) {
         Ok(results) => {
-            assert_eq!(results.results.iter().map(|row| row.target.as_str()).collect::<Vec<_>>(), ["a", "b", "é"]);
+            assert_eq!(
+                results.results.iter().map(|row| row.target.as_str()).collect::<Vec<_>>(),
+                ["a", "b", "é"]
+            );
             Ok(results.to_json())
         }
         Err(failure) => {

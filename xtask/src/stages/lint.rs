@@ -16,6 +16,8 @@ pub(crate) const DENY: Stage =
 fn lint(run: &mut Run<'_>) -> Result<()> {
     let root = run.workspace.root.clone();
     run.check(Job::new("cargo").args(["fmt", "--all", "--check"]).dir(&root));
+    // The fuzz targets are a workspace of their own.
+    run.check(Job::new("cargo").args(["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"]).dir(&root));
     run.check(
         Job::new("cargo")
             .args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
