@@ -275,8 +275,9 @@ impl Keeper<'_> {
             if pid == 0 {
                 return Left::Running;
             }
-            if pid as isize == self.module {
-                let report = &self.shared.report;
+            let report = &self.shared.report;
+            // Once the module is reaped, its number may belong to one of its descendants.
+            if pid as isize == self.module && report.ended.load(SeqCst) == 0 {
                 report.code.store(info.si_code, SeqCst);
                 report.status.store(status, SeqCst);
                 report.cpu_micros.store(micros(&usage.ru_utime) + micros(&usage.ru_stime), SeqCst);
