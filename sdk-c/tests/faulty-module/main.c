@@ -310,6 +310,57 @@ EACH(number_echo)
     return value == NULL ? mb_failed(context, "no parameter value") : cJSON_Duplicate(value, 1);
 }
 
+/* Data of the kind, count and unit that the parameters say. */
+EACH(made)
+{
+    (void)target;
+    const char *kind = mb_param_string(parameters, "kind");
+    const char *unit = mb_param_string(parameters, "unit");
+    int64_t wanted = 0;
+    if (kind == NULL || unit == NULL || !mb_param_integer(parameters, "count", &wanted)) {
+        return mb_failed(context, "a parameter is missing");
+    }
+    const size_t count = (size_t)wanted;
+    if (strcmp(kind, "text") == 0) {
+        return repeated(unit, count);
+    }
+    if (strcmp(kind, "name") == 0) {
+        cJSON *name = repeated(unit, count);
+        cJSON *data = need(cJSON_CreateObject());
+        (void)need(cJSON_AddNullToObject(data, cJSON_GetStringValue(name)));
+        cJSON_Delete(name);
+        return data;
+    }
+    if (strcmp(kind, "members") == 0) {
+        cJSON *data = need(cJSON_CreateObject());
+        for (size_t i = 0; i < count; i++) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "%zu", i);
+            (void)need(cJSON_AddNullToObject(data, name));
+        }
+        return data;
+    }
+    const bool levels = strcmp(kind, "levels") == 0;
+    cJSON *data = need(cJSON_CreateArray());
+    for (size_t i = levels ? 1 : 0; i < count; i++) {
+        if (levels) {
+            cJSON *outer = need(cJSON_CreateArray());
+            add(outer, data);
+            data = outer;
+        } else {
+            add(data, need(cJSON_CreateNull()));
+        }
+    }
+    return data;
+}
+
+/* The results that the parameter rows holds, whatever they are. */
+BATCH(rows)
+{
+    const cJSON *rows = mb_param(batch->parameters, "rows");
+    return rows == NULL ? mb_failed(context, "no parameter rows") : cJSON_Duplicate(rows, 1);
+}
+
 BATCH(keys)
 {
     (void)context;
@@ -369,6 +420,8 @@ static const mb_action actions[] = {
     {.name = "each-surrogate", .each = each_surrogate},
     {.name = "each-too-big", .each = each_too_big},
     {.name = "number-echo", .each = number_echo},
+    {.name = "made", .each = made},
+    {.name = "rows", .batch = rows},
     {.name = "keys", .batch = keys},
     {.name = "control", .batch = control},
     {0},

@@ -258,6 +258,42 @@ json number_echo(const target&, const params& parameters)
     return parameters["value"].clone();
 }
 
+/// Data of the kind, count and unit that the parameters say.
+json made(const target&, const params& parameters)
+{
+    const std::string_view kind = parameters.string("kind").value();
+    const std::string unit(parameters.string("unit").value());
+    const std::int64_t count = parameters.integer("count").value();
+    if (kind == "text") {
+        return repeated(unit, static_cast<std::size_t>(count));
+    }
+    json data = kind == "name" || kind == "members" ? json::object() : json::array();
+    if (kind == "name") {
+        data.set(repeated(unit, static_cast<std::size_t>(count)), nullptr);
+        return data;
+    }
+    for (std::int64_t i = kind == "levels" ? 1 : 0; i < count; i++) {
+        if (kind == "levels") {
+            data = json::array_of(std::move(data));
+        } else if (kind == "list") {
+            data.push_back(nullptr);
+        } else {
+            data.set(std::to_string(i), nullptr);
+        }
+    }
+    return data;
+}
+
+/// The results that the parameter rows holds, whatever they are.
+results rows(const batch& all)
+{
+    results given;
+    for (const modberth::json_view row : all.parameters()["rows"]) {
+        given.push_back(result::raw(row.clone()));
+    }
+    return given;
+}
+
 results keys(const batch& all)
 {
     results rows;
@@ -303,6 +339,7 @@ int main(int argc, char** argv)
     m.each("each-nan", each_nan).each("each-infinity", each_infinity);
     m.each("each-big-integer", each_big_integer).each("each-surrogate", each_surrogate);
     m.each("number-echo", number_echo);
+    m.each("made", made).batch("rows", rows);
     m.batch("keys", keys).batch("control", control);
     return m.run();
 }

@@ -54,10 +54,29 @@ const batchActions = {
   },
   keys: firstData(JSON.parse('{"__proto__":{"x":1},"constructor":2,"a":1,"A":2}')),
   control: firstData('\u0001\u001f"\\\u2028'),
+  // Whatever the parameter holds.
+  rows: (batch) => batch.parameters.rows,
 };
 
 /** The right data, but for targets that are bad. */
 const badIs = (value) => (target) => (isBad(target) ? value : { index: target.index });
+
+/** Data of the kind, count and unit that the parameters say. */
+function made(target, { kind, unit, count }) {
+  const nulls = Array.from({ length: count }, () => null);
+  switch (kind) {
+    case 'text':
+      return unit.repeat(count);
+    case 'name':
+      return { [unit.repeat(count)]: null };
+    case 'members':
+      return Object.fromEntries(nulls.map((value, index) => [index, value]));
+    case 'levels':
+      return nulls.slice(1).reduce((inner) => [inner], []);
+    default:
+      return nulls;
+  }
+}
 
 const eachActions = {
   'each-raise'(target) {
@@ -81,6 +100,7 @@ const eachActions = {
   'each-surrogate': badIs('\ud800'),
   'each-too-big': badIs(Array.from({ length: 64 }, () => 'x'.repeat(60_000))),
   'number-echo': (target, parameters) => parameters.value,
+  made,
 };
 
 const actions = {};

@@ -152,6 +152,30 @@ def _child_print(batch: Batch) -> "list[Row]":
     return _ok(batch)
 
 
+@module.each("made")
+def _made(target: Target, parameters: "Row") -> object:
+    """Give data of the kind, count and unit that the parameters say."""
+    kind, unit, count = parameters["kind"], parameters["unit"], parameters["count"]
+    if kind == "text":
+        return unit * count
+    if kind == "name":
+        return {unit * count: None}
+    if kind == "members":
+        return {str(index): None for index in range(count)}
+    if kind == "list":
+        return [None] * count
+    levels: list[object] = []
+    for _ in range(1, count):
+        levels = [levels]
+    return levels
+
+
+@module.batch("rows")
+def _rows(batch: Batch) -> object:
+    """Give the results that the parameter rows holds, whatever they are."""
+    return batch.parameters["rows"]
+
+
 @module.each("number-echo")
 def _number_echo(target: Target, parameters: "Row") -> object:
     return parameters["value"]

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { type Batch, defineModule, type Json, type Target, TargetError } from '@modberth/sdk-ts';
 import type { Action, TargetResult } from '@modberth/sdk-ts';
 
-type Parameters = { value?: Json };
+type Parameters = { value?: Json; rows?: Json; kind?: string; unit?: string; count?: number };
 type Shape = { parameters: Parameters; data: Json };
 type Rows = TargetResult<Json>[];
 type Handler = (batch: Batch<Parameters, Json>) => Rows;
@@ -61,7 +61,26 @@ const batchActions: Record<string, Handler> = {
   },
   keys: firstData(JSON.parse('{"__proto__":{"x":1},"constructor":2,"a":1,"A":2}')),
   control: firstData('\u0001\u001f"\\\u2028'),
+  // Whatever the parameter holds.
+  rows: (batch) => batch.parameters.rows as unknown as Rows,
 };
+
+/** Data of the kind, count and unit that the parameters say. */
+function made({ kind, unit = '', count = 0 }: Readonly<Parameters>): Json {
+  const nulls = Array.from({ length: count }, () => null);
+  switch (kind) {
+    case 'text':
+      return unit.repeat(count);
+    case 'name':
+      return { [unit.repeat(count)]: null };
+    case 'members':
+      return Object.fromEntries(nulls.map((value, index) => [index, value]));
+    case 'levels':
+      return nulls.slice(1).reduce<Json[]>((inner) => [inner], []);
+    default:
+      return nulls;
+  }
+}
 
 /** The right data, but for targets that are bad. */
 const badIs = (value: Json): Action<Parameters, Json> => ({
@@ -99,6 +118,9 @@ const actions: Record<string, Action<Parameters, Json>> = {
   'each-too-big': badIs(Array.from({ length: 64 }, () => 'x'.repeat(60_000))),
   'number-echo': {
     each: (_target, parameters) => parameters.value ?? null,
+  },
+  made: {
+    each: (_target, parameters) => made(parameters),
   },
 };
 for (const [name, batch] of Object.entries(batchActions)) actions[name] = { batch };

@@ -20,6 +20,20 @@ struct NumberEcho {
     value: Value,
 }
 
+/// Parameters of the action `made`.
+#[derive(Deserialize)]
+struct Made {
+    kind: String,
+    unit: String,
+    count: usize,
+}
+
+/// Parameters of the action `rows`.
+#[derive(Deserialize)]
+struct Rows {
+    rows: Vec<Value>,
+}
+
 #[derive(Serialize)]
 struct Index {
     index: usize,
@@ -124,6 +138,23 @@ fn child_print(batch: &Batch) -> Results {
     Ok(all(batch))
 }
 
+/// Data of the kind, count and unit that the parameters say.
+fn made(_: &Target, parameters: &Made) -> Result<Value, TargetError> {
+    let &Made { ref kind, ref unit, count } = parameters;
+    Ok(match kind.as_str() {
+        "text" => unit.repeat(count).into(),
+        "name" => json!({ unit.repeat(count): null }),
+        "members" => (0..count).map(|index| (index.to_string(), Value::Null)).collect(),
+        "levels" => (1..count).fold(json!([]), |inner, _| json!([inner])),
+        _ => vec![Value::Null; count].into(),
+    })
+}
+
+/// The results that the parameter rows holds, whatever they are.
+fn rows(batch: &Batch<Rows>) -> Results {
+    Ok(batch.parameters().rows.iter().cloned().map(TargetResult::from).collect())
+}
+
 fn keys(batch: &Batch) -> Results {
     first(batch, |target| target.data(json!({"__proto__": {"x": 1}, "constructor": 2, "a": 1, "A": 2})))
 }
@@ -158,6 +189,8 @@ fn main() -> ExitCode {
         .each("each-big-integer", each_bad(1_u64 << 53))
         .each("each-too-big", each_bad(vec!["x".repeat(60_000); 64]))
         .each("number-echo", |_: &Target, parameters: &NumberEcho| Ok(parameters.value.clone()))
+        .each("made", made)
+        .batch("rows", rows)
         .batch("keys", keys)
         .batch("control", |batch: &Batch| first(batch, |target| target.data("\u{1}\u{1f}\"\\\u{2028}")))
         .run()
