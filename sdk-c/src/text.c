@@ -90,6 +90,10 @@ static size_t escape_code_point(const char *text, char piece[8])
         (void)snprintf(piece, 8, "\\u%04x", (unsigned)first);
     } else if (length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0) {
         (void)snprintf(piece, 8, "\\u%04x", (unsigned)(unsigned char)text[1]);
+    } else if (length == 3 && memcmp(text, "\xE2\x80\xA8", 3) == 0) {
+        (void)snprintf(piece, 8, "\\u2028");
+    } else if (length == 3 && memcmp(text, "\xE2\x80\xA9", 3) == 0) {
+        (void)snprintf(piece, 8, "\\u2029");
     } else {
         memcpy(piece, text, length);
         piece[length] = '\0';
