@@ -99,7 +99,9 @@ def _check_error(error: "Any", place: str) -> None:
                 OUTPUT_ERROR_FIELDS, f"{place}: the error's {name} is {_type_of(text)}, not a string"
             )
     if not is_identifier(code):
-        raise OutputError(OUTPUT_ERROR_CODE, f"{place}: the error code {quoted(code)} is not an identifier")
+        raise OutputError(
+            OUTPUT_ERROR_CODE, f"{place}: the error code {quoted(code)} is not [a-z][a-z0-9_.-]{{0,95}}"
+        )
     if len(message) > MAX_MESSAGE:
         raise OutputError(
             OUTPUT_ERROR_MESSAGE,
