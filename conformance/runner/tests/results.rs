@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Outcome, Report, expect_error_code, expect_outcomes, expect_refusal, faulty, outcomes, run};
+use modberth_conformance::answer;
 use modberth_conformance::message::Invoke;
 use modberth_conformance::subject::{Feed, Observed};
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ in_six_languages!(
     handlers_that_fail,
     rows,
     outcomes_and_errors,
+    given_rows,
+    bounds,
     values,
     sizes,
     each_form,
@@ -164,10 +167,150 @@ fn largest_integer(seen: &Observed) -> Result<(), String> {
     }
 }
 
+/// The faults of one results list as the host would name the first, on the targets `first` and `second`.
+const GIVEN: [(&str, &str, &[&str]); 34] = [
+    ("[1]", "output.results_type", &["results[0]"]),
+    ("[null]", "output.results_type", &["results[0]"]),
+    (r#"[["first",1]]"#, "output.results_type", &["results[0]"]),
+    ("[{}]", "output.result_fields", &["results[0]"]),
+    (r#"[{"data":1}]"#, "output.result_fields", &["results[0]"]),
+    (r#"[{"target":1,"data":1}]"#, "output.result_fields", &["results[0]"]),
+    (r#"[{"target":"first","Data":1}]"#, "output.result_fields", &["results[0]", r#""Data""#]),
+    (r#"[{"target":"stranger","x":1}]"#, "output.result_fields", &["results[0]"]),
+    (r#"[{"target":"First","data":1}]"#, "output.target_unknown", &[r#""First""#]),
+    (r#"[{"target":"","data":1}]"#, "output.target_unknown", &[r#""""#]),
+    (r#"[{"target":"first ","data":1}]"#, "output.target_unknown", &[r#""first ""#]),
+    (r#"[{"target":"stranger"}]"#, "output.target_unknown", &[r#""stranger""#]),
+    (r#"[{"target":"first","data":1},{"target":"first"}]"#, "output.target_duplicate", &["results[1]"]),
+    (r#"[{"target":"first","data":1,"error":1}]"#, "output.outcome_both", &["results[0]"]),
+    (r#"[{"target":"first"},1]"#, "output.outcome_missing", &["results[0]"]),
+    (r#"[{"target":"first","error":null}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":"gone"}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":["a","b"]}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":{}}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":{"code":"a"}}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":{"message":"a"}}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":{"code":1,"message":"m"}}]"#, "output.error_fields", &["results[0]"]),
+    (r#"[{"target":"first","error":{"code":"A","message":null}}]"#, "output.error_fields", &["results[0]"]),
+    (
+        r#"[{"target":"first","error":{"code":"A","message":"m","x":1}}]"#,
+        "output.error_fields",
+        &["results[0]"],
+    ),
+    (r#"[{"target":"first","error":{"code":"","message":"m"}}]"#, "output.error_code", &["results[0]"]),
+    (r#"[{"target":"first","error":{"code":"a b","message":"m"}}]"#, "output.error_code", &[r#""a b""#]),
+    (r#"[{"target":"first","error":{"code":"1a","message":"m"}}]"#, "output.error_code", &[r#""1a""#]),
+    (r#"[{"target":"first","error":{"code":"a\n","message":"m"}}]"#, "output.error_code", &[r#""a\n""#]),
+    (r#"[{"target":"first","error":{"code":"é","message":"m"}}]"#, "output.error_code", &[r#""é""#]),
+    ("[]", "output.target_missing", &[r#""first""#]),
+    (r#"[{"target":"first","data":1}]"#, "output.target_missing", &[r#""second""#]),
+    (r#"[{"target":"second","data":1}]"#, "output.target_missing", &[r#""first""#]),
+    (
+        r#"[{"target":"second","data":1},{"target":"second","data":1}]"#,
+        "output.target_duplicate",
+        &["results[1]"],
+    ),
+    (
+        r#"[{"target":"second","data":1},{"target":"first","data":1},7]"#,
+        "output.results_type",
+        &["results[2]"],
+    ),
+];
+
+// P1-SDK-05, P1-HOST-09 to P1-HOST-11: any rows a handler can think of, the first fault by name.
+fn given_rows(language: &str) {
+    let module = faulty(language);
+    let mut report = Report::default();
+    let targets = ["first", "second"];
+    let give = |rows: &str| {
+        let invoke = Invoke::new("rows", &targets, &json!({}));
+        run(&module, &Feed::whole(invoke.with("parameters", format!(r#"{{"rows":{rows}}}"#)).exchange()))
+    };
+    for (rows, code, named) in GIVEN {
+        report.check(rows, expect_refusal(&give(rows), &[code], named));
+    }
+    let with_error = |code: &str, message: &str| {
+        let error = json!({"code": code, "message": message});
+        json!([{"target": "second", "error": error}, {"target": "first", "data": null}]).to_string()
+    };
+    let longest = format!("a{}", "0".repeat(95));
+    for (code, message) in [
+        ("a", String::new()),
+        ("a", "😀".repeat(1_024)),
+        ("a", "\u{1}".repeat(1_024)),
+        (&longest, "m".to_owned()),
+        ("a.b-c_9", " ".to_owned()),
+        ("z", "e\u{301}\u{2028}\"\\\n".to_owned()),
+    ] {
+        let wanted = [("first", Outcome::Data(Value::Null)), ("second", error(code, &message))];
+        let case = format!("code of {}, message of {}", code.len(), message.chars().count());
+        report.check(case, expect_outcomes(&give(&with_error(code, &message)), &wanted));
+    }
+    let seen = give(&with_error(&format!("{longest}0"), "m"));
+    report.check("code of 97", expect_refusal(&seen, &["output.error_code"], &[r#""second""#]));
+    for character in ["x", "😀"] {
+        let seen = give(&with_error("a", &character.repeat(1_025)));
+        let verdict = expect_refusal(&seen, &["output.error_message"], &[r#""second""#, "1024", "1025"]);
+        report.check(format!("1,025 times {character}"), verdict);
+    }
+}
+
+// P1-SDK-05, P1-HOST-21, P1-HOST-35: the last value inside each bound arrives, the first beyond it is refused by name.
+fn bounds(language: &str) {
+    let mut report = Report::default();
+    let cases: [(&str, &str, usize, &str); 12] = [
+        ("text", "x", 65_536, "json.string_length"),
+        ("text", "é", 65_536, "json.string_length"),
+        ("text", "😀", 65_536, "json.string_length"),
+        ("text", "\"", 65_536, "json.string_length"),
+        ("name", "x", 240, "json.name_length"),
+        ("name", "é", 240, "json.name_length"),
+        ("name", "😀", 240, "json.name_length"),
+        ("name", "\n", 240, "json.name_length"),
+        ("list", "", 256, "json.entries"),
+        ("members", "", 256, "json.entries"),
+        // The data itself is at depth 3, and no value is deeper than 12.
+        ("levels", "", 10, "json.depth"),
+        ("name", "$serde_json::private::", 0, "json.reserved_key"),
+    ];
+    for (kind, unit, most, code) in cases {
+        let make = |count: usize| {
+            call(language, "made", &["a"], &json!({"kind": kind, "unit": unit, "count": count}))
+        };
+        let case = format!("{most} of {kind} {unit:?}");
+        report.check(&case, outcomes(&make(most), &["a"]).map(drop));
+        report.check(
+            format!("{case} and 1"),
+            expect_refusal(&make(most + 1), &[code], &[r#""a""#, "results[0]"]),
+        );
+    }
+}
+
 // P1-SDK-05: the payload limit.
 fn sizes(language: &str) {
     let mut report = Report::default();
     refuse(&mut report, language, "too-big", &["frame.too_large"], &["1048576", r#""first""#]);
+    // To the byte: a result frame of exactly the limit, and one byte more. The texts fill it up, and the id what is left.
+    let names: Vec<String> = (10..27).map(|index| index.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let frame = |id: usize, text: usize| {
+        let row = |name| format!(r#"{{"target":"{name}","data":"{}"}}"#, "x".repeat(text));
+        let rows = names.iter().map(row).collect::<Vec<_>>().join(",");
+        format!(r#"{{"version":1,"type":"result","id":"{}","results":[{rows}]}}"#, "i".repeat(id)).len()
+    };
+    let text = (1_048_576 - frame(1, 0)) / names.len();
+    let id = 1 + 1_048_576 - frame(1, text);
+    for (id, fits) in [(id, true), (id + 1, false)] {
+        let parameters = json!({"kind": "text", "unit": "x", "count": text});
+        let name = "i".repeat(id);
+        let invoke = Invoke::new("made", &names, &parameters).with("id", format!("\"{name}\""));
+        let seen = run(&faulty(language), &Feed::whole(invoke.exchange()));
+        let verdict = match fits {
+            true => answer::outcomes(&seen, &name, &names).map(drop),
+            false => expect_refusal(&seen, &["frame.too_large"], &["1048576"]),
+        };
+        report.check(format!("a result frame of {} bytes", frame(id, text)), verdict);
+    }
 }
 
 // P1-SDK-05, P1-SDK-07: the each-target form checks as much. Only an exception becomes `internal`; bad data and a bad
