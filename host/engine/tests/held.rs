@@ -31,7 +31,7 @@ fn held(until_outcome: bool) -> Outcome {
         return outcome;
     }
     let until = Instant::now() + GUARD;
-    while !all_ended() {
+    while !(all_ended() && slots_sleep()) {
         assert!(Instant::now() < until, "the module did not end");
     }
     drop(copy);
@@ -51,16 +51,27 @@ fn all_ended() -> bool {
     })
 }
 
-/// A process that the host itself is starting has copies of all its descriptors for a moment. That is no fault of the
-/// module.
-#[test]
-fn output_that_is_held_for_a_moment_is_waited_for() {
-    let outcome = held(false);
-    assert_eq!(rows(&outcome), json!([{"target": "a", "data": 1}]));
+/// The host has seen what there was to see: all its slots wait for something.
+fn slots_sleep() -> bool {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lines = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
+    lines.filter(|line| line.contains("(modberth-slot")).all(|line| line.contains(") S "))
 }
 
+/// A process that the host itself is starting has copies of all its descriptors for a moment. That is no fault of the
+/// module; what lasts is.
 #[test]
-fn output_that_stays_held_is_told() {
+fn output_that_is_held_is_waited_for_but_not_for_long() {
+    // The linger is half a second, and this process may be held up for longer than that: once is enough.
+    let mut outcome = held(false);
+    for _ in 0..4 {
+        if outcome.results().is_some() {
+            break;
+        }
+        outcome = held(false);
+    }
+    assert_eq!(rows(&outcome), json!([{"target": "a", "data": 1}]));
+
     let outcome = held(true);
     assert_eq!(code(&outcome), "process.left_behind");
     assert!(failure(&outcome).violation.message.contains("handed its output"), "{outcome}");
