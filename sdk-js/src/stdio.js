@@ -11,7 +11,7 @@ const STDERR = 2;
 const PAUSE_MS = 2;
 const PATIENCE_MS = 60_000;
 
-// A longer standard error fails the action, so traces stay far below what the host takes.
+// A longer standard error fails the action, so traces stay far below what the host takes. Bytes.
 const MAX_TRACES = 16_384;
 const MAX_LINE = 2_048;
 
@@ -91,11 +91,11 @@ export function sendFrames(bytes) {
 
 /**
  * Writes to standard error; a reader that has gone away is no reason to fail.
- * @param {string} text
+ * @param {string | Buffer} text
  */
 function writeDiagnostic(text) {
   try {
-    writeAll(STDERR, Buffer.from(text));
+    writeAll(STDERR, typeof text === 'string' ? Buffer.from(text) : text);
   } catch {
     // Nobody is left to tell.
   }
@@ -109,12 +109,12 @@ export function traceSink() {
   let left = MAX_TRACES;
   return (text) => {
     if (left === 0) return;
-    const line = `${text}\n`;
+    const line = Buffer.from(`${text}\n`);
     if (line.length <= left) {
       left -= line.length;
       writeDiagnostic(line);
     } else {
-      writeDiagnostic(`${line.slice(0, left)}\u2026\nmodberth: further traces are left out\n`);
+      writeDiagnostic(`${cut(line, left)}\u2026\nFurther traces are left out.\n`);
       left = 0;
     }
   };
@@ -130,13 +130,19 @@ export function reportRefusal(code, text) {
     /[\p{Cc}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  let bytes = Buffer.from(line.toWellFormed());
-  if (bytes.length >= MAX_LINE) {
-    let cut = MAX_LINE - 4;
-    while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
-    bytes = Buffer.concat([bytes.subarray(0, cut), Buffer.from('\u2026')]);
-  }
-  writeDiagnostic(`${bytes}\n`);
+  const bytes = Buffer.from(line.toWellFormed());
+  writeDiagnostic(bytes.length < MAX_LINE ? `${bytes}\n` : `${cut(bytes, MAX_LINE - 4)}\u2026\n`);
+}
+
+/**
+ * At most so many bytes of UTF-8, cut between two characters.
+ * @param {Buffer} bytes
+ * @param {number} length
+ */
+function cut(bytes, length) {
+  let end = length;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
 }
 
 /**
@@ -164,6 +170,7 @@ export function takeOutput() {
   for (const name of ['writeBuffer', 'writeBuffers', 'writeString', 'writeFileUtf8']) {
     wrap(files, name, (first) => (first === STDOUT && !sending ? STDERR : first));
   }
+  keepOpen(files);
   wrap(binding('spawn_sync'), 'spawn', redirectChild);
   wrap(binding('process_wrap')?.Process?.prototype, 'spawn', redirectChild);
 }
@@ -204,6 +211,28 @@ function wrap(holder, name, change) {
    */
   holder[name] = function (first, ...rest) {
     return Reflect.apply(original, this, [change(first), ...rest]);
+  };
+}
+
+/**
+ * Lets nobody but the end of the process close standard output. Closing it looks as if it had worked.
+ * @param {any} files
+ */
+function keepOpen(files) {
+  const original = files?.close;
+  if (typeof original !== 'function') return;
+  /**
+   * @this {unknown}
+   * @param {unknown} descriptor
+   * @param {{ oncomplete?: (error: null) => void } | undefined} request
+   * @param {unknown[]} rest
+   */
+  files.close = function (descriptor, request, ...rest) {
+    if (descriptor !== STDOUT) {
+      return Reflect.apply(original, this, [descriptor, request, ...rest]);
+    }
+    if (request?.oncomplete !== undefined) setImmediate(() => request.oncomplete?.(null));
+    return undefined;
   };
 }
 

@@ -117,7 +117,7 @@ test('a handler that fails for 64 targets leaves bounded traces and exit status 
   const ended = await run(FAULTY, input(invoke('each-raise', ids)));
   assert.equal(ended.status, 0);
   assert.match(ended.stderr, /^target "bad-0": Error: raised on purpose\n {4}at /);
-  assert.match(ended.stderr, /further traces are left out\n$/);
+  assert.match(ended.stderr, /Further traces are left out.\n$/);
   assert(Buffer.byteLength(ended.stderr) < 20_000);
   assert.equal(results(ended.stdout).length, 64);
 });
@@ -144,6 +144,12 @@ const strays = [
   ['fs.writeSync taken before', `writeSync(1, 'stray\\n')`, `const { writeSync } = require('fs');`],
   ['fs.writeFileSync', `require('fs').writeFileSync(1, 'stray\\n')`],
   ['fs.writevSync', `require('fs').writevSync(1, [Buffer.from('stray\\n')])`],
+  ['fs.closeSync before', `require('fs').closeSync(1); console.log('stray')`],
+  ['fs.close before', `require('fs').close(1); console.log('stray')`],
+  [
+    'process.stdout.destroy before',
+    `process.stdout.destroy(); require('fs').writeSync(1, 'stray\\n')`,
+  ],
   ['fs.write', `require('fs').write(1, 'stray\\n', () => {})`],
   ['spawnSync', `spawnSync('/bin/echo', ['stray'], { stdio: 'inherit' })`, child('spawnSync')],
   [
