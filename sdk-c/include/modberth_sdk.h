@@ -37,7 +37,8 @@
  * @par Standard output
  * While an SDK function runs, file descriptor 1 is a copy of standard error, and it stays so until
  * the process ends. Whatever a handler or its child processes print shows up in the module's
- * diagnostics and cannot damage a frame (P1-SDK-06).
+ * diagnostics and cannot damage a frame (P1-SDK-06). When mb_run() or mb_serve() returns, SIGPIPE
+ * is ignored, so that flushing what was printed cannot end the process after its answer.
  *
  * @par Memory
  * Arguments named `..._take` are owned by the callee from the call on, also when it fails. Every

@@ -158,6 +158,12 @@ MBI bool mbi_write_all(int fd, const void *bytes, size_t length, mbi_fault *faul
     return good;
 }
 
+MBI void mbi_outlive_readers(void)
+{
+    struct sigaction before;
+    (void)pipe_signal_off(&before);
+}
+
 MBI void mbi_diagnose(const char *text, size_t length)
 {
     struct sigaction before;

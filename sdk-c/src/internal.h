@@ -88,6 +88,9 @@ MBI bool mbi_write_all(int fd, const void *bytes, size_t length, mbi_fault *faul
 /* Writes to standard error, after everything that was printed before. Nobody may be left to read
  * it. */
 MBI void mbi_diagnose(const char *text, size_t length);
+/* To be called when no handler runs any more: what is printed from here on, and flushed at the end
+ * of the process, cannot end it by SIGPIPE. */
+MBI void mbi_outlive_readers(void);
 
 /* --- json_scan.c: the strict scanner --- */
 

@@ -103,11 +103,12 @@ static bool serve_once(const handlers *handler, mbi_fault *fault)
 static int run(const handlers *handler)
 {
     mbi_fault fault;
-    if (!serve_once(handler, &fault)) {
+    const bool good = serve_once(handler, &fault);
+    mbi_outlive_readers();
+    if (!good) {
         mbi_report(&fault);
-        return 1;
     }
-    return 0;
+    return good ? 0 : 1;
 }
 
 int mb_run(const mb_action *actions)
