@@ -8,8 +8,9 @@ use modberth_protocol::{Code, Violation};
 use serde_json::{Map, Value};
 
 use crate::notes::{self, Notes};
+use crate::stdio::{self, Patient};
 use crate::target::TargetResult;
-use crate::{answer, panics, stdio};
+use crate::{answer, panics};
 
 /// The most bytes taken from standard input at once.
 const CHUNK: usize = 64 * 1_024;
@@ -91,12 +92,11 @@ pub(crate) fn process(
 fn exchange(
     handler: impl FnOnce(&Request, &mut Notes) -> Result<Vec<TargetResult>, Violation>,
 ) -> Result<(), Violation> {
-    let mut frames =
-        stdio::take_stdout().map_err(|error| broken("Standard output cannot be set up", &error))?;
-    let request = read(io::stdin().lock())?;
+    let frames = stdio::take_stdout().map_err(|error| broken("Standard output cannot be set up", &error))?;
+    let request = read(Patient(io::stdin().lock()))?;
     let results = handler(&request, &mut Notes::to_stderr())?;
     let output = answer::frames(&request, &results)?;
-    frames.write_all(&output).map_err(|error| broken("The answer cannot be written", &error))
+    Patient(frames).write_all(&output).map_err(|error| broken("The answer cannot be written", &error))
 }
 
 /// Reads the request and the end of the input. A header that declares too much is refused as it stands, and a byte
