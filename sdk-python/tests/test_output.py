@@ -48,6 +48,7 @@ STRAY = {
     "buffer": "sys.stdout.buffer.write(b'stray'); sys.stdout.flush()",
     "exec-child": "import os\nif os.fork() == 0: os.execv('/bin/echo', ['echo', '-n', 'stray'])\nos.wait()",
     "atexit": "import atexit; atexit.register(print, 'stray', end='')",
+    "c": "import ctypes; ctypes.CDLL(None).printf(b'stray')",
     "thread": "import threading; threading.Thread(target=print, args=['stray'], kwargs={'end': ''}).start()",
 }
 

@@ -33,8 +33,8 @@ def serve(handler: "Handler") -> "NoReturn":
     and one last line `modberth: CODE: TEXT` on standard error where the input is no request, the handler
     raises, or its results are not what the host takes (P1-SDK-07). Standard error and output are flushed
     first. The interpreter is then left at once, without its tear-down, which would be a fifth of its life;
-    if `atexit` or `threading` has been imported it ends the usual way, so their exit handlers run and
-    threads are awaited.
+    if `atexit`, `threading` or `ctypes` has been imported it ends the usual way, so that exit handlers run,
+    threads are awaited, and what C code has printed is flushed.
     """
     status = 1
     try:
@@ -107,6 +107,6 @@ def _flush() -> None:
 
 def _leave(status: int) -> "NoReturn":
     _flush()
-    if "atexit" in sys.modules or "threading" in sys.modules:
+    if "atexit" in sys.modules or "threading" in sys.modules or "ctypes" in sys.modules:
         raise SystemExit(status)
     posix._exit(status)
