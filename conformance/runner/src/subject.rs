@@ -85,12 +85,8 @@ impl Subject {
     ///
     /// As [`Subject::feed`].
     pub fn feed_within(&self, feed: &Feed, patience: Duration) -> io::Result<Observed> {
-        let child = Command::new(&self.program)
-            .args(&self.arguments)
-            .env_clear()
-            .envs(ENVIRONMENT)
-            .current_dir("/")
-            .process_group(0)
+        let child = self
+            .command()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -98,6 +94,15 @@ impl Subject {
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.program.display())))?;
         let mut group = Group { child: Some(child) };
         observe(&mut group, feed, patience)
+    }
+
+    /// How the module is started, for those who bring its standard streams themselves: environment, folder and process
+    /// group as in [`Subject::feed`].
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).env_clear().envs(ENVIRONMENT).current_dir("/").process_group(0);
+        command
     }
 }
 
