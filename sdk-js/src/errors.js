@@ -1,3 +1,5 @@
+import { describe } from './text.js';
+
 /**
  * Why a frame, a request or a result was refused. `code` is one of `codes`; `message` names the
  * place, the limit and the actual value.
@@ -46,9 +48,29 @@ export class TargetError extends Error {
 Object.defineProperty(TargetError.prototype, 'name', { value: 'TargetError' });
 
 /**
- * @param {unknown} value
- * @returns {value is TargetError}
+ * What a thrown TargetError says; undefined for whatever else was thrown. Reading it must not throw again.
+ * @param {unknown} thrown
+ * @returns {{ code: string, message: string } | undefined}
  */
-export function isTargetError(value) {
-  return value instanceof Error && Reflect.get(value, TARGET_ERROR) === true;
+export function readTargetError(thrown) {
+  try {
+    if (!(thrown instanceof Error) || Reflect.get(thrown, TARGET_ERROR) !== true) return undefined;
+    const { code, message } = /** @type {TargetError} */ (thrown);
+    return { code, message };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a thrown value says, in one line as far as its author kept to one. Reading it must not throw again.
+ * @param {unknown} thrown
+ */
+export function summary(thrown) {
+  try {
+    if (thrown instanceof Error) return `${thrown.name}: ${thrown.message}`;
+    return typeof thrown === 'string' ? thrown : describe(thrown);
+  } catch {
+    return 'an error that cannot be shown';
+  }
 }

@@ -1,5 +1,5 @@
 import { codes } from './codes.js';
-import { ModberthError } from './errors.js';
+import { ModberthError, summary } from './errors.js';
 import { encodeFrames, FrameReader } from './frame.js';
 import { checkHello, checkInvoke } from './request.js';
 import { encodeResults } from './results.js';
@@ -30,7 +30,7 @@ export function exchange(read, answer, note) {
     // A getter or a proxy among the results threw.
     throw new ModberthError(
       codes.OUTPUT_VALUE,
-      `results: a value cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      `results: a value cannot be read: ${summary(error)}`,
     );
   }
 }

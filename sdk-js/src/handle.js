@@ -1,7 +1,7 @@
 import { codes } from './codes.js';
-import { isTargetError, ModberthError } from './errors.js';
+import { ModberthError, readTargetError, summary } from './errors.js';
 import { BatchTarget } from './target.js';
-import { describe, isThenable, quote } from './text.js';
+import { isThenable, quote } from './text.js';
 
 /** @import { Answer, Checked, Note } from './internal.js' */
 /** @import { Action, EachHandler, Json, ServeHandler, Target, TargetResult } from './types.js' */
@@ -51,7 +51,8 @@ function answerOne(action, target, parameters, note) {
     if (isThenable(data)) data.then(undefined, () => {});
     return target.data(data);
   } catch (error) {
-    if (isTargetError(error)) return target.error(error.code, error.message);
+    const known = readTargetError(error);
+    if (known !== undefined) return target.error(known.code, known.message);
     note(`target ${quote(target.id)}: ${trace(error)}`);
     return target.error('internal', 'The module failed on this target.');
   }
@@ -81,20 +82,9 @@ function guard(request, note, handler) {
  */
 function trace(error) {
   try {
-    return error instanceof Error && typeof error.stack === 'string' ? error.stack : summary(error);
+    if (error instanceof Error && typeof error.stack === 'string') return error.stack;
   } catch {
-    return 'an error that cannot be shown';
+    // The summary says as much.
   }
-}
-
-/**
- * @param {unknown} error
- */
-function summary(error) {
-  try {
-    if (error instanceof Error) return `${error.name}: ${error.message}`;
-    return typeof error === 'string' ? error : describe(error);
-  } catch {
-    return 'an error that cannot be shown';
-  }
+  return summary(error);
 }

@@ -1,5 +1,5 @@
 import { codes } from './codes.js';
-import { ModberthError } from './errors.js';
+import { ModberthError, summary } from './errors.js';
 import { exchange } from './exchange.js';
 import { leave, readInput, reportRefusal, sendFrames, takeOutput, traceSink } from './stdio.js';
 
@@ -27,6 +27,5 @@ export function runProcess(answer) {
  * @param {unknown} error
  */
 function outOfMemory(error) {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ModberthError(codes.PROCESS_MEMORY, `the module cannot go on: ${reason}`);
+  return new ModberthError(codes.PROCESS_MEMORY, `the module cannot go on: ${summary(error)}`);
 }

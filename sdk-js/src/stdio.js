@@ -13,6 +13,7 @@ const PATIENCE_MS = 60_000;
 
 // A longer standard error fails the action, so traces stay far below what the host takes. Bytes.
 const MAX_TRACES = 16_384;
+const MAX_TRACE = 4_096;
 const MAX_LINE = 2_048;
 
 // Node.js loads one of these with the first stream of its standard output or error.
@@ -109,12 +110,12 @@ export function traceSink() {
   let left = MAX_TRACES;
   return (text) => {
     if (left === 0) return;
-    const line = Buffer.from(`${text}\n`);
+    const line = bounded(text, MAX_TRACE);
     if (line.length <= left) {
       left -= line.length;
       writeDiagnostic(line);
     } else {
-      writeDiagnostic(`${cut(line, left)}\u2026\nFurther traces are left out.\n`);
+      writeDiagnostic('Further traces are left out.\n');
       left = 0;
     }
   };
@@ -130,19 +131,20 @@ export function reportRefusal(code, text) {
     /[\p{Cc}\u2028\u2029]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  const bytes = Buffer.from(line.toWellFormed());
-  writeDiagnostic(bytes.length < MAX_LINE ? `${bytes}\n` : `${cut(bytes, MAX_LINE - 4)}\u2026\n`);
+  writeDiagnostic(bounded(line, MAX_LINE));
 }
 
 /**
- * At most so many bytes of UTF-8, cut between two characters.
- * @param {Buffer} bytes
- * @param {number} length
+ * The text with a line feed, in at most so many bytes; a longer one is cut between two characters.
+ * @param {string} text
+ * @param {number} limit
  */
-function cut(bytes, length) {
-  let end = length;
+function bounded(text, limit) {
+  const bytes = Buffer.from(text);
+  if (bytes.length < limit) return Buffer.concat([bytes, Buffer.from('\n')]);
+  let end = limit - 4;
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end);
+  return Buffer.concat([bytes.subarray(0, end), Buffer.from('\u2026\n')]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { codes } from './codes.js';
-import { ModberthError } from './errors.js';
+import { ModberthError, summary } from './errors.js';
 import {
   MAX_DEPTH,
   MAX_ENTRIES,
@@ -45,7 +45,13 @@ export class Writer {
     this.place = place;
     this.path = [name];
     this.units = 0;
-    return this.value(value, depth);
+    try {
+      return this.value(value, depth);
+    } catch (error) {
+      if (error instanceof ModberthError) throw error;
+      // A getter or a proxy of the author threw.
+      this.fault(codes.OUTPUT_VALUE, `it cannot be read: ${summary(error)}`);
+    }
   }
 
   /**
@@ -137,10 +143,10 @@ export class Writer {
     for (const name of names) {
       this.path[at] = name;
       if (text.length > 1) text += ',';
+      text += this.count(this.string(name, MAX_NAME, codes.JSON_NAME_LENGTH));
       if (name.startsWith(RESERVED_PREFIX)) {
         this.fault(codes.JSON_RESERVED_KEY, `a name must not begin with ${RESERVED_PREFIX}`);
       }
-      text += this.count(this.string(name, MAX_NAME, codes.JSON_NAME_LENGTH));
       text += ':';
       text += this.value(members[name], depth + 1);
     }
@@ -183,11 +189,12 @@ export class Writer {
       const count = countCodePoints(text);
       if (count > limit) this.fault(code, `${count} code points, the limit is ${limit}`);
     }
-    if (!text.isWellFormed()) {
+    const isWellFormed = text.isWellFormed();
+    if (isWellFormed && PLAIN.test(text)) return `"${text}"`;
+    if (text.includes('\0')) this.fault(codes.JSON_NUL, 'the text holds NUL');
+    if (!isWellFormed) {
       this.fault(codes.JSON_SURROGATE, 'the text holds an unpaired surrogate');
     }
-    if (PLAIN.test(text)) return `"${text}"`;
-    if (text.includes('\0')) this.fault(codes.JSON_NUL, 'the text holds NUL');
     return JSON.stringify(text);
   }
 }

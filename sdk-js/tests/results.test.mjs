@@ -146,6 +146,17 @@ const values = [
   // P1-HOST-18, P1-HOST-22
   ['a lone high surrogate', () => 'x\ud800', 'json.surrogate', /target "b"/],
   ['a lone low surrogate in a name', () => ({ '\udc00': 1 }), 'json.surrogate', /target "b"/],
+  ['NUL behind a lone surrogate', () => '\ud800\0', 'json.nul', /target "b"/],
+  [
+    'a getter that throws',
+    () => ({
+      get load() {
+        throw new Error('not ready');
+      },
+    }),
+    'output.value',
+    /target "b": data\.load: .*not ready/,
+  ],
   ['NUL', () => 'a\0b', 'json.nul', /target "b"/],
   ['NUL in a name', () => ({ 'a\0': 1 }), 'json.nul', /target "b"/],
   // P1-HOST-21, P1-HOST-35
@@ -281,6 +292,34 @@ for (const [form, { defineModule, TargetError }] of Object.entries(forms)) {
       code: 'frame.too_large',
       message: /^results\[16\], target "t16": .* 1048576/,
     });
+  });
+
+  // P1-SDK-07: whatever an each-handler throws costs its own target only.
+  test(`${form}: what is thrown need not be readable`, () => {
+    const refuse = () => {
+      throw new Error('no access');
+    };
+    const thrown = [
+      undefined,
+      null,
+      'text',
+      Symbol('s'),
+      Object.create(null),
+      new Proxy({}, { get: refuse, getPrototypeOf: refuse }),
+      Object.defineProperty(new TargetError('a', 'b'), 'code', { get: refuse }),
+      Object.defineProperty(new Error('b'), 'stack', { get: refuse }),
+    ];
+    const module = defineModule({
+      go: {
+        each({ index }) {
+          throw thrown[index];
+        },
+      },
+    });
+    const ids = thrown.map((_, index) => String(index));
+    for (const row of results(module.exchange(input(invoke('go', ids))))) {
+      assert.equal(row.error?.code, 'internal', row.target);
+    }
   });
 
   // P1-HOST-12: order is free.
