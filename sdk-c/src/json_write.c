@@ -116,6 +116,10 @@ static bool check_text(const mbi_writer *writer, const path *at, const char *tex
     const bool whole = *length <= bound * 4;
     /* A text that was cut may end inside a code point. */
     if (valid < *length && (whole || *length - valid > 3)) {
+        /* The only way NUL can stand inside a C string; the C++ SDK puts it so. */
+        if (strncmp(text + valid, "\xC0\x80", 2) == 0) {
+            return refuse_value(writer, at, MB_JSON_NUL, "text that holds U+0000");
+        }
         return refuse_value(writer, at, MB_JSON_UTF8, "text that is not UTF-8");
     }
     const size_t code_points = mbi_code_points(text, *length);

@@ -79,20 +79,16 @@ inline cJSON* need(cJSON* item)
     return item;
 }
 
-/// cJSON ends text at NUL. Text with NUL inside becomes raw JSON that the C SDK refuses (json.nul)
-/// instead of text that is silently cut.
-inline cJSON* text(std::string_view value)
+/// Text for a C function. NUL would end it: it becomes the overlong form that the C SDK refuses as
+/// json.nul, so that no text is silently cut.
+inline std::string c_text(std::string_view value)
 {
-    if (value.find('\0') != std::string_view::npos) {
-        return need(cJSON_CreateRaw("\"\\u0000\""));
+    std::string text;
+    for (auto nul = value.find('\0'); nul != std::string_view::npos; nul = value.find('\0')) {
+        text.append(value.substr(0, nul)).append("\xC0\x80");
+        value.remove_prefix(nul + 1);
     }
-    return need(cJSON_CreateString(std::string(value).c_str()));
-}
-
-/// Text for a C function, nullptr if it cannot stand in a C string.
-inline const char* c_text(const std::string& value)
-{
-    return value.find('\0') == std::string::npos ? value.c_str() : nullptr;
+    return text.append(value);
 }
 
 struct deleter {
@@ -240,7 +236,10 @@ public:
     {
     }
     /// Text: UTF-8 without NUL; anything else is refused when the answer is written.
-    json(std::string_view value) : item_(detail::text(value)) {}
+    json(std::string_view value)
+        : item_(detail::need(cJSON_CreateString(detail::c_text(value).c_str())))
+    {
+    }
     /// Text.
     json(const std::string& value) : json(std::string_view(value)) {}
     /// Text.
@@ -284,11 +283,8 @@ public:
     /// Adds a member to an object. A name twice is refused when the answer is written.
     json& set(std::string_view name, json value)
     {
-        const std::string copy(name);
-        if (detail::c_text(copy) == nullptr) {
-            value = take(cJSON_CreateRaw("\"\\u0000\""));
-        }
-        add(cJSON_AddItemToObject(item_.get(), copy.c_str(), value.item_.get()), value);
+        const std::string text = detail::c_text(name);
+        add(cJSON_AddItemToObject(item_.get(), text.c_str(), value.item_.get()), value);
         return *this;
     }
 
@@ -534,7 +530,7 @@ outcome to_outcome(R&& value)
 
 inline cJSON* set_error(mb_context* context, const target_error& error)
 {
-    return mb_target_error(context, c_text(error.code()), c_text(error.message()));
+    return mb_target_error(context, c_text(error.code()).c_str(), c_text(error.message()).c_str());
 }
 
 /// An array for the C SDK.
@@ -668,8 +664,7 @@ public:
         std::vector<mb_action> table;
         for (const auto& one : entries_) {
             mb_action row{};
-            /* A name with NUL inside is no identifier, and neither is the empty one. */
-            row.name = one->name.find('\0') == std::string::npos ? one->name.c_str() : "";
+            row.name = one->name.c_str();
             row.each = one->each ? call_each : nullptr;
             row.batch = one->batch ? call_batch : nullptr;
             row.user = one.get();
@@ -690,7 +685,7 @@ private:
     entry& add(std::string_view action)
     {
         entries_.push_back(std::make_unique<entry>());
-        entries_.back()->name = action;
+        entries_.back()->name = detail::c_text(action);
         return *entries_.back();
     }
 

@@ -151,7 +151,10 @@ TEST(Writer, TextThatIsNoUtf8)
     EXPECT_EQ(code_of(text("\xED\xA0\x80")), "json.utf8");
     EXPECT_EQ(code_of(text("\xC3")), "json.utf8");
     EXPECT_EQ(code_of(text("\xFF" + std::string(300000, 'x'))), "json.utf8");
-    EXPECT_EQ(code_of(named("\xC0\x80")), "json.utf8");
+    EXPECT_EQ(code_of(named("\xC0\x81")), "json.utf8");
+    // NUL as far as a C string can hold it.
+    EXPECT_EQ(code_of(named("\xC0\x80")), "json.nul");
+    EXPECT_EQ(code_of(text("a\xC0\x80")), "json.nul");
 }
 
 TEST(Writer, ReservedNames)

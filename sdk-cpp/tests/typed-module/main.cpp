@@ -70,6 +70,18 @@ modberth::json nul_in_text(const modberth::target&, const modberth::params&)
     return std::string("a\0b", 3);
 }
 
+modberth::json nul_in_name(const modberth::target&, const modberth::params&)
+{
+    modberth::json data = modberth::json::object();
+    data.set(std::string_view("a\0b", 3), true);
+    return data;
+}
+
+modberth::target_error nul_in_code(const modberth::target&, const modberth::params&)
+{
+    return {std::string_view("code\0", 5), "text"};
+}
+
 modberth::target_error nul_in_error(const modberth::target&, const modberth::params&)
 {
     return {"code", std::string_view("a\0b", 3)};
@@ -94,6 +106,8 @@ int main(int argc, char** argv)
     m.each<Query>("typed", typed);
     m.each("by-value", by_value);
     m.each("nul-in-text", nul_in_text);
+    m.each("nul-in-name", nul_in_name);
+    m.each("nul-in-code", nul_in_code);
     m.each("nul-in-error", nul_in_error);
     m.each("plain", [](const modberth::target& target, const modberth::params&) {
         return std::string(target.id());

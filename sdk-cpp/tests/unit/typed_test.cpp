@@ -69,8 +69,12 @@ TEST_P(Typed, NulInText)
 {
     expect_refusal(run(GetParam(), request(invoke("nul-in-text", R"(["a"])"))), "json.nul",
                    R"(results[0], target "a")");
-    expect_refusal(run(GetParam(), request(invoke("nul-in-error", R"(["a"])"))),
-                   "output.error_fields", R"(results[0], target "a")");
+    expect_refusal(run(GetParam(), request(invoke("nul-in-name", R"(["a"])"))), "json.nul",
+                   R"(results[0], target "a")");
+    expect_refusal(run(GetParam(), request(invoke("nul-in-error", R"(["a"])"))), "json.nul",
+                   R"(results[0], target "a")");
+    expect_refusal(run(GetParam(), request(invoke("nul-in-code", R"(["a"])"))), "output.error_code",
+                   R"(results[0], target "a")");
 }
 
 TEST_P(Typed, AWrongTable)
