@@ -69,7 +69,7 @@ impl Module {
     ///
     /// An error gives the target that error; see [`TargetError`]. A handler that panics gives the target the error
     /// `internal`, and standard error says where (P1-SDK-07). That needs unwinding: with `panic = "abort"` in the
-    /// profile of your module a panic ends the process, and the whole action fails.
+    /// profile of your module a panic ends the whole action, as in a batch handler.
     ///
     /// # Panics
     ///

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 
+use modberth_protocol::{Code, Violation};
+
 use crate::notes;
 
 thread_local! {
@@ -26,14 +28,22 @@ pub(crate) fn caught<T>(handler: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// Puts a hook in place that writes nothing for a handler, whose panic is told with its target, and one bounded line
-/// for a panic anywhere else.
+/// for a panic anywhere else. In a module that aborts on panic, one of a handler ends the process as a refusal.
 pub(crate) fn install_hook() {
     set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         let inside =
             PLACE.with_borrow_mut(|inside| inside.as_mut().map(|inside| inside.clone_from(&place)).is_some());
+        let told = format!("panicked at {place}: {}", message(panic.payload()));
         if !inside {
-            notes::write_note(&format!("panicked at {place}: {}", message(panic.payload())));
+            notes::write_note(&told);
+        } else if cfg!(panic = "abort") {
+            // Nothing is caught: this is the last chance to end as a refusal, with the line and the exit status of one.
+            notes::refuse(&Violation::new(
+                Code::OutputHandlerFailed,
+                format!("The handler failed: it {told}"),
+            ));
+            std::process::exit(1);
         }
     }));
 }
