@@ -12,13 +12,17 @@ export type Parameters = { [name: string]: Json };
 
 /** The successful outcome of one target. */
 export interface DataResult {
+  /** The id of the target, copied exactly (P1-SDK-04). */
   target: string;
+  /** What the handler gives for it. */
   data: Json;
 }
 
 /** The failed outcome of one target. */
 export interface ErrorResult {
+  /** The id of the target, copied exactly (P1-SDK-04). */
   target: string;
+  /** Why the target has no data (P1-HOST-11). */
   error: {
     /** An identifier: a lower-case letter, then up to 95 of `a-z 0-9 _ . -`. */
     code: string;
@@ -70,7 +74,9 @@ export interface Batch {
 
 /** The invoke message as it came in, for the handler of `serve` (P1-HOST-03). */
 export interface Request {
+  /** The version of the protocol. */
   version: 1;
+  /** What kind of message this is. */
   type: 'invoke';
   /** The request id, 1 to 128 code points. */
   id: string;

@@ -41,7 +41,9 @@ export interface Shape {
 
 /** The successful outcome of one target. */
 export interface DataResult<Data> {
+  /** The id of the target, copied exactly (P1-SDK-04). */
   target: string;
+  /** What the handler gives for it. */
   data: Data;
 }
 
@@ -127,7 +129,9 @@ export interface Module<Actions> {
 
 /** The invoke message as it came in, for the handler of `serve` (P1-HOST-03). */
 export interface Request<Parameters> {
+  /** The version of the protocol. */
   version: 1;
+  /** What kind of message this is. */
   type: 'invoke';
   /** The request id, 1 to 128 code points. */
   id: string;

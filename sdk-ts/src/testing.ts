@@ -8,7 +8,9 @@ import type { Module, TargetResult } from './index.js';
 
 /** One request: 1 to 64 distinct target ids, and the parameters of the action. */
 export interface Invocation<Parameters> {
+  /** 1 to 64 distinct target ids, each of 1 to 128 code points. */
   targets: readonly string[];
+  /** The parameters of the action. */
   parameters: Parameters;
 }
 
