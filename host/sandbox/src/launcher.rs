@@ -285,6 +285,11 @@ fn wait_started(report: &Report, process: &Process, until: Instant) -> u32 {
         let slice = rustix::thread::Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         // Whatever ends the wait, the loop looks again.
         let _ = futex::wait(&report.state, futex::Flags::PRIVATE, PENDING, Some(&slice));
+        if report.state.load(SeqCst) == PENDING {
+            // A module that is quick can stop its keeper before the keeper has said that it runs. One that is gone
+            // takes no signal, which the loop sees.
+            let _ = rustix::process::pidfd_send_signal(process.gone(), rustix::process::Signal::CONT);
+        }
     }
 }
 
