@@ -111,6 +111,8 @@ typedef struct mb_batch {
     const cJSON *parameters;
     /** The name of the action. */
     const char *action;
+    /** The id of the request, 1 to #MB_ID_MAX code points. The SDK copies it into the answer. */
+    const char *id;
 } mb_batch;
 
 /** @brief What the SDK knows about one call of a handler. It ends when the handler returns. */

@@ -102,10 +102,9 @@ static void trace(const mb_target *target, const char *action, const char *reaso
     char id[MBI_QUOTED_MAX];
     char why[MBI_QUOTED_MAX];
     char line[MBI_LINE_MAX];
-    const int length =
-        snprintf(line, sizeof line, "the handler of %s failed on target %s: %s\n", action,
-                 mbi_quote(target->id, id),
-                 reason[0] == '\0' ? "it gave no data and no error" : mbi_quote(reason, why));
+    const int length = snprintf(
+        line, sizeof line, "target %s: the handler of %s failed: %s\n", mbi_quote(target->id, id),
+        action, reason[0] == '\0' ? "it gave no data and no error" : mbi_quote(reason, why));
     mbi_diagnose(line, length > 0 ? (size_t)length : 0);
 }
 

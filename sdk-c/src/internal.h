@@ -174,7 +174,6 @@ MBI bool mbi_write_value(mbi_writer *writer, const cJSON *value, unsigned depth,
 
 typedef struct {
     cJSON *tree;
-    const char *id;
     mb_target targets[MB_TARGETS_MAX];
     mb_batch batch;
     mbi_big_numbers big_numbers;

@@ -209,7 +209,7 @@ static bool check_invoke(mbi_request *request, const request_message *m, mbi_fau
         return mbi_refuse(fault, MB_REQUEST_PARAMETERS_TYPE,
                           "frame 2: parameters is not an object");
     }
-    request->id = id->valuestring;
+    request->batch.id = id->valuestring;
     request->batch.action = action->valuestring;
     request->batch.parameters = parameters;
     return true;

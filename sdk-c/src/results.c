@@ -199,7 +199,7 @@ static bool write_result_message(mbi_writer *writer, const mbi_request *request,
                                  const checked *done)
 {
     if (!mbi_write_text(writer, "{\"version\":1,\"type\":\"result\",\"id\":") ||
-        !mbi_write_string(writer, request->id, strlen(request->id)) ||
+        !mbi_write_string(writer, request->batch.id, strlen(request->batch.id)) ||
         !mbi_write_text(writer, ",\"results\":[")) {
         return false;
     }

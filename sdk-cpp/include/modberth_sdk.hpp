@@ -459,7 +459,8 @@ class batch
 {
 public:
     /// A batch of the C SDK.
-    explicit batch(const mb_batch& from) : parameters_(from.parameters), action_(from.action)
+    explicit batch(const mb_batch& from)
+        : parameters_(from.parameters), action_(from.action), id_(from.id)
     {
         for (std::size_t i = 0; i < from.count; i++) {
             targets_.emplace_back(from.targets[i]);
@@ -471,11 +472,14 @@ public:
     [[nodiscard]] const params& parameters() const noexcept { return parameters_; }
     /// The name of the action.
     [[nodiscard]] std::string_view action() const noexcept { return action_; }
+    /// The id of the request, 1 to 128 code points. The SDK copies it into the answer.
+    [[nodiscard]] std::string_view id() const noexcept { return id_; }
 
 private:
     std::vector<target> targets_;
     params parameters_;
     std::string_view action_;
+    std::string_view id_;
 };
 
 /// The results of a whole batch, in any order, exactly one for each target.

@@ -46,7 +46,7 @@ def test_batch_gets_everything_in_one_call() -> None:
 
     results = FakeHost(module).invoke("swap", targets=["x", "y"], parameters={"p": None})
     (batch,) = calls
-    assert (batch.action, batch.parameters) == ("swap", {"p": None})
+    assert (batch.id, batch.action, batch.parameters) == ("0123456789abcdef" * 2, "swap", {"p": None})
     assert [(target.id, target.index) for target in batch.targets] == [("x", 0), ("y", 1)]
     assert list(batch.request) == ["version", "type", "id", "action", "targets", "parameters"]
     assert list(results) == ["x", "y"]

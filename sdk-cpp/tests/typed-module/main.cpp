@@ -112,6 +112,13 @@ int main(int argc, char** argv)
     m.each("plain", [](const modberth::target& target, const modberth::params&) {
         return std::string(target.id());
     });
+    m.batch("about", [](const modberth::batch& all) {
+        modberth::results rows;
+        for (const modberth::target& one : all.targets()) {
+            rows.push_back(one.data({{"id", all.id()}, {"action", all.action()}}));
+        }
+        return rows;
+    });
     // What a handler holds need not be copyable.
     auto owned = std::make_unique<int>(7);
     m.each("owns", [owned = std::move(owned)](const modberth::target&, const modberth::params&) {

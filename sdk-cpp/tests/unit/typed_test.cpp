@@ -57,6 +57,13 @@ TEST_P(Typed, DataOfTheAuthorsType)
     EXPECT_EQ(results("owns", R"(["a"])"), answer(R"({"target":"a","data":7})"));
 }
 
+// P1-SDK-03
+TEST_P(Typed, ABatchKnowsItsRequest)
+{
+    EXPECT_EQ(results("about", R"(["a"])"),
+              answer(R"({"target":"a","data":{"id":"request-id","action":"about"}})"));
+}
+
 TEST_P(Typed, ErrorsByValue)
 {
     EXPECT_EQ(results("by-value", R"(["a","b"])"),

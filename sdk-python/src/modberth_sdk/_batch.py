@@ -33,14 +33,16 @@ class Target:
 class Batch:
     """One request: all its targets, and the parameters they share.
 
-    `action` is the action's name. `targets` has 1 to 64 distinct targets in request order.
+    `id` is the request's id, 1 to 128 code points; the SDK copies it into the answer. `action` is the
+    action's name. `targets` has 1 to 64 distinct targets in request order.
     `parameters` is the object the host has checked against the action's schema. `request` is the whole
     message as it came: version, type, id, action, targets and parameters.
     """
 
-    __slots__ = ("action", "parameters", "request", "targets")
+    __slots__ = ("action", "id", "parameters", "request", "targets")
 
     def __init__(self, request: "dict[str, Any]") -> None:
+        self.id: str = request["id"]
         self.action: str = request["action"]
         self.targets = tuple([Target(id, index) for index, id in enumerate(request["targets"])])
         self.parameters: dict[str, Any] = request["parameters"]
