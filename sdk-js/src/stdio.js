@@ -223,16 +223,14 @@ function wrap(holder, name, change) {
 function keepOpen(files) {
   const original = files?.close;
   if (typeof original !== 'function') return;
+  // The arguments go on as they came: the native function tells by their number whether it may wait.
   /**
    * @this {unknown}
-   * @param {unknown} descriptor
-   * @param {{ oncomplete?: (error: null) => void } | undefined} request
-   * @param {unknown[]} rest
+   * @param {[unknown, { oncomplete?: (error: null) => void }?, ...unknown[]]} given
    */
-  files.close = function (descriptor, request, ...rest) {
-    if (descriptor !== STDOUT) {
-      return Reflect.apply(original, this, [descriptor, request, ...rest]);
-    }
+  files.close = function (...given) {
+    const [descriptor, request] = given;
+    if (descriptor !== STDOUT) return Reflect.apply(original, this, given);
     if (request?.oncomplete !== undefined) setImmediate(() => request.oncomplete?.(null));
     return undefined;
   };

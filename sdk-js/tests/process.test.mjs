@@ -185,6 +185,27 @@ test('whatever a handler or its child prints goes to standard error', async () =
   });
 });
 
+// P1-SDK-06: what is caught on the way to descriptor 1 works as ever for every other descriptor.
+test('a handler reads, writes and closes files as in any program', async () => {
+  const handler = `
+    const file = path.join(os.tmpdir(), 'modberth-sdk-files-' + process.pid);
+    fs.writeFileSync(file, 'text');
+    fs.writeFileSync(file, Buffer.from('bytes'));
+    fs.appendFileSync(file, '+');
+    const opened = fs.openSync(file, 'r+');
+    fs.writeSync(opened, 'B');
+    fs.closeSync(opened);
+    fs.close(fs.openSync(file), () => {});
+    const read = fs.readFileSync(file) + fs.readFileSync(file, 'utf8');
+    fs.unlinkSync(file);
+    console.log(read)`;
+  const before = `const [fs, os, path] = ['fs', 'os', 'path'].map((name) => require(name));`;
+  const ended = await runSource(moduleOf(handler, before), GO);
+  assert.equal(ended.status, 0, ended.stderr);
+  assert.deepEqual(results(ended.stdout), INDEXES);
+  assert.equal(ended.stderr, 'Bytes+Bytes+\n');
+});
+
 test('the same in an ES module', async () => {
   const source = `
     import { spawnSync } from 'node:child_process';
