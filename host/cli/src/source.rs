@@ -39,15 +39,15 @@ pub(crate) struct Runnable {
 
 /// An unpacked archive in a temporary folder, removed at the end.
 struct Unpacked {
-    store: TempDir,
     path: PathBuf,
+    /// Dropped after the folder in it is gone.
+    _store: TempDir,
 }
 
 impl Drop for Unpacked {
     fn drop(&mut self) {
         // Unpacked folders are closed even to their owner, so the temporary folder alone could not remove them.
         install::remove(&self.path);
-        let _ = self.store.path();
     }
 }
 
@@ -62,8 +62,9 @@ pub(crate) fn open(path: &Path) -> Result<Runnable, Problems> {
         Violation::new(Code::PackageIo, format!("Could not make a temporary folder: {error}."))
     })?;
     let path = store.path().join(archive.package.digest.to_string());
-    let unpacked = Unpacked { store, path };
-    let path = install::unpack(&archive, unpacked.store.path())?;
+    let parent = store.path().to_owned();
+    let unpacked = Unpacked { path, _store: store };
+    let path = install::unpack(&archive, &parent)?;
     Ok(Runnable { module: Module::new(archive.package, path), _unpacked: Some(unpacked) })
 }
 

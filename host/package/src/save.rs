@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use modberth_protocol::{Code, Violation};
+use modberth_protocol::{Blame, Code, Violation};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -41,7 +41,9 @@ fn open(path: &Path) -> Result<Option<File>, Violation> {
         Err(Violation::new(
             Code::PackageFileSpecial,
             format!("{} is no ordinary file.", shown(&path.to_string_lossy())),
-        ))
+        )
+        // The path comes from the caller, not from a package.
+        .blame(Blame::Caller))
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use modberth_package::folder::check_access;
 use modberth_package::save::{Saved, save};
 use modberth_package::{Archive, Folder, Problems, pack, pack_folder};
+use modberth_protocol::Blame;
 use serde_json::json;
 use support::{contents, edited, files};
 use tempfile::TempDir;
@@ -240,7 +241,8 @@ fn an_archive_is_saved_whole_and_never_over_something_else() {
 
     let gone = save(b"x", &out.path().join("none/echo.zip"), false).unwrap_err();
     assert_eq!(gone.code.as_str(), "package.io");
-    assert_eq!(save(b"x", out.path(), true).unwrap_err().code.as_str(), "package.file_special");
+    let folder = save(b"x", out.path(), true).unwrap_err();
+    assert_eq!((folder.code.as_str(), folder.blame), ("package.file_special", Blame::Caller));
 }
 
 #[test]
@@ -252,8 +254,12 @@ fn archives_are_opened_within_their_bound() {
     file.set_len(16 * 1024 * 1024 + 5).unwrap();
     let over = Archive::open(&path).unwrap_err().into_first();
     assert_eq!((over.code.as_str(), over.actual), ("package.archive_too_large", Some(16_777_221)));
-    assert_eq!(Archive::open(out.path()).unwrap_err().first().code.as_str(), "package.file_special");
+    let special = |path: &Path| {
+        let refused = Archive::open(path).unwrap_err().into_first();
+        assert_eq!((refused.code.as_str(), refused.blame), ("package.file_special", Blame::Caller));
+    };
+    special(out.path());
     let pipe = out.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-    assert_eq!(Archive::open(&pipe).unwrap_err().first().code.as_str(), "package.file_special");
+    special(&pipe);
 }

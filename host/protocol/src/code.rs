@@ -299,8 +299,8 @@ code_table! {
     PackageFileLink = "package.file_link", Module, "Put the file itself there.";
     /// A file of the folder has more than one name (a hard link).
     PackageFileHardLink = "package.file_hard_link", Module, "Copy the file instead of linking it.";
-    /// An entry of the folder is a device, a pipe or a socket.
-    PackageFileSpecial = "package.file_special", Module, "Ship ordinary files only.";
+    /// A path, or an entry of the folder, is a device, a pipe or a socket.
+    PackageFileSpecial = "package.file_special", Module, "Use ordinary files only.";
     /// A file or folder of the package has a mode under which the module cannot be read or started.
     PackageFileMode = "package.file_mode", Caller, "Run chmod a+rX on it; a native entry needs chmod a+rx.";
     /// A file changed while it was read.
