@@ -26,7 +26,7 @@ export function vendor(directory, only) {
       writeFileSync(path.join(directory, `modberth-sdk.${kind}`), files[kind]);
     }
   }
-  if (only === undefined) writeTypes(directory, files.mjs);
+  if (only === undefined) writeTypes(directory, files.plain);
 }
 
 /**

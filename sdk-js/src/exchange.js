@@ -1,5 +1,3 @@
-import { codes } from './codes.js';
-import { ModberthError, summary } from './errors.js';
 import { encodeFrames, FrameReader } from './frame.js';
 import { checkHello, checkInvoke } from './request.js';
 import { encodeResults } from './results.js';
@@ -22,17 +20,7 @@ export function exchange(read, answer, note) {
   checkHello(frames.next());
   const request = checkInvoke(frames.next());
   frames.end();
-  const results = answer(request, note);
-  try {
-    return encodeFrames([HELLO, encodeResults(request, results)]);
-  } catch (error) {
-    if (error instanceof ModberthError) throw error;
-    // A getter or a proxy among the results threw.
-    throw new ModberthError(
-      codes.OUTPUT_VALUE,
-      `results: a value cannot be read: ${summary(error)}`,
-    );
-  }
+  return encodeFrames([HELLO, encodeResults(request, answer(request, note))]);
 }
 
 /**

@@ -12,18 +12,15 @@ const FIRST_CAPACITY = 65_536;
  * size it declares is allocated.
  */
 export class FrameReader {
-  /** @type {Read} */
-  #read;
-  #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
-  /** Where the bytes end that were read. */
-  #end = 0;
-  /** Where the frames end that were given out. */
-  #at = 0;
-  #number = 0;
-
   /** @param {Read} read */
   constructor(read) {
-    this.#read = read;
+    this.read = read;
+    this.bytes = new Uint8Array(FIRST_CAPACITY);
+    /** Where the bytes end that were read. */
+    this.filled = 0;
+    /** Where the frames end that were given out. */
+    this.at = 0;
+    this.number = 0;
   }
 
   /**
@@ -31,49 +28,33 @@ export class FrameReader {
    * @returns {Buffer}
    */
   next() {
-    this.#number += 1;
-    const place = `frame ${this.#number}`;
-    const at = this.#at;
-    if (!this.#fill(at + HEADER_LENGTH)) {
-      if (this.#end === at) {
-        throw new ModberthError(
-          codes.FRAME_MISSING,
-          `${place}: the input ended after ${this.#number - 1} of 2 frames`,
-        );
-      }
-      throw new ModberthError(
-        codes.FRAME_TRUNCATED,
-        `${place}: the input ended after ${this.#end - at} of ${HEADER_LENGTH} header bytes`,
-      );
-    }
-    const length = this.#bytes.readUInt32BE(at);
-    if (length === 0) {
-      throw new ModberthError(codes.FRAME_EMPTY, `${place}: the header declares 0 bytes`);
-    }
+    this.number += 1;
+    const header = this.at;
+    const start = header + HEADER_LENGTH;
+    if (!this.fill(start)) this.cutHeader();
+    const length = new DataView(this.bytes.buffer).getUint32(header);
+    if (length === 0) this.fault(codes.FRAME_EMPTY, 'the header declares 0 bytes');
     if (length > MAX_PAYLOAD) {
-      throw new ModberthError(
+      this.fault(
         codes.FRAME_TOO_LARGE,
-        `${place}: the header declares ${length} bytes, the limit is ${MAX_PAYLOAD}`,
+        `the header declares ${length} bytes, the limit is ${MAX_PAYLOAD}`,
       );
     }
-    const start = at + HEADER_LENGTH;
-    if (!this.#fill(start + length)) {
-      throw new ModberthError(
+    if (!this.fill(start + length)) {
+      this.fault(
         codes.FRAME_TRUNCATED,
-        `${place}: the input ended after ${this.#end - start} of ${length} payload bytes`,
+        `the input ended after ${this.filled - start} of ${length} payload bytes`,
       );
     }
-    this.#at = start + length;
-    return this.#bytes.subarray(start, this.#at);
+    this.at = start + length;
+    return Buffer.from(this.bytes.buffer, start, length);
   }
 
   /** Refuses whatever follows the last frame. */
   end() {
-    if (this.#fill(this.#at + 1)) {
-      throw new ModberthError(
-        codes.FRAME_EXTRA,
-        `frame ${this.#number + 1}: the input goes on at byte ${this.#at}, where it must end`,
-      );
+    if (this.fill(this.at + 1)) {
+      this.number += 1;
+      this.fault(codes.FRAME_EXTRA, `the input goes on at byte ${this.at}, where it must end`);
     }
   }
 
@@ -81,18 +62,39 @@ export class FrameReader {
    * Reads until there are so many bytes; false if the input ends before.
    * @param {number} need
    */
-  #fill(need) {
-    if (need > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(need);
-      this.#bytes.copy(larger, 0, 0, this.#end);
-      this.#bytes = larger;
+  fill(need) {
+    if (need > this.bytes.length) {
+      const larger = new Uint8Array(need);
+      larger.set(this.bytes.subarray(0, this.filled));
+      this.bytes = larger;
     }
-    while (this.#end < need) {
-      const got = this.#read(this.#bytes, this.#end);
+    while (this.filled < need) {
+      const got = this.read(this.bytes, this.filled);
       if (got === 0) return false;
-      this.#end += got;
+      this.filled += got;
     }
     return true;
+  }
+
+  /** @returns {never} */
+  cutHeader() {
+    const got = this.filled - this.at;
+    if (got === 0) {
+      this.fault(codes.FRAME_MISSING, `the input ended after ${this.number - 1} of 2 frames`);
+    }
+    this.fault(
+      codes.FRAME_TRUNCATED,
+      `the input ended after ${got} of ${HEADER_LENGTH} header bytes`,
+    );
+  }
+
+  /**
+   * @param {string} code
+   * @param {string} text
+   * @returns {never}
+   */
+  fault(code, text) {
+    throw new ModberthError(code, `frame ${this.number}: ${text}`);
   }
 }
 
@@ -103,11 +105,12 @@ export class FrameReader {
 export function encodeFrames(payloads) {
   let size = 0;
   for (const payload of payloads) size += HEADER_LENGTH + Buffer.byteLength(payload);
-  const bytes = Buffer.allocUnsafe(size);
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  const view = new DataView(bytes.buffer);
   let at = 0;
   for (const payload of payloads) {
     const length = bytes.write(payload, at + HEADER_LENGTH);
-    bytes.writeUInt32BE(length, at);
+    view.setUint32(at, length);
     at += HEADER_LENGTH + length;
   }
   return bytes;

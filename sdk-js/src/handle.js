@@ -1,10 +1,11 @@
 import { codes } from './codes.js';
 import { ModberthError, readTargetError, summary } from './errors.js';
+import { checkResults, errorRow } from './results.js';
 import { BatchTarget } from './target.js';
-import { isThenable, quote } from './text.js';
+import { quote } from './text.js';
 
-/** @import { Answer, Checked, Note } from './internal.js' */
-/** @import { Action, EachHandler, Json, ServeHandler, Target, TargetResult } from './types.js' */
+/** @import { Answer, Checked, Note, Row } from './internal.js' */
+/** @import { Action, BatchHandler, EachHandler, ServeHandler, Target } from './types.js' */
 
 /**
  * Answers by a table of actions. An unknown action gives every target an error (P1-SDK-10).
@@ -13,18 +14,15 @@ import { isThenable, quote } from './text.js';
  */
 export function answerByActions(actions) {
   return (request, note) => {
-    const targets = request.targets.map((id, index) => new BatchTarget(id, index));
     const action = actions.get(request.action);
-    if (action === undefined) {
-      const message = `This module has no action "${request.action}".`;
-      return targets.map((target) => target.error('unsupported_action', message));
+    if (action?.batch) return answerBatch(action, request, note);
+    /** @type {Row[]} */
+    const rows = [];
+    for (let index = 0; index < request.targets.length; index++) {
+      const target = new BatchTarget(/** @type {string} */ (request.targets[index]), index);
+      rows.push(action ? answerOne(action, target, request, note) : noAction(target, request));
     }
-    const { id, parameters } = request.message;
-    if (action.each) {
-      return targets.map((target) => answerOne(action, target, parameters, note));
-    }
-    const batch = { id, action: request.action, targets, parameters };
-    return guard(request, note, () => action.batch(batch));
+    return rows;
   };
 }
 
@@ -38,24 +36,57 @@ export function answerByHandler(handler) {
 }
 
 /**
+ * @param {{ batch: BatchHandler }} action
+ * @param {Checked} request
+ * @param {Note} note
+ */
+function answerBatch(action, request, note) {
+  const { id, parameters } = request.message;
+  const targets = request.targets.map((target, index) => new BatchTarget(target, index));
+  const batch = { id, action: request.action, targets, parameters };
+  return guard(request, note, () => action.batch(batch));
+}
+
+/**
  * A failing each-handler costs only its own target (P1-SDK-07).
  * @param {{ each: EachHandler }} action
- * @param {Target} target
- * @param {{ [name: string]: Json }} parameters
+ * @param {BatchTarget} target
+ * @param {Checked} request
  * @param {Note} note
- * @returns {TargetResult}
+ * @returns {Row}
  */
-function answerOne(action, target, parameters, note) {
+function answerOne(action, target, request, note) {
+  const { id, index } = target;
   try {
-    const data = action.each(target, parameters);
-    if (isThenable(data)) data.then(undefined, () => {});
-    return target.data(data);
+    const value = action.each(target, request.message.parameters);
+    // It is refused as a value; its rejection is nobody's business then.
+    if (value instanceof Promise) value.then(undefined, () => {});
+    return { index, target: id, name: 'data', value };
   } catch (error) {
-    const known = readTargetError(error);
-    if (known !== undefined) return target.error(known.code, known.message);
-    note(`target ${quote(target.id)}: ${trace(error)}`);
-    return target.error('internal', 'The module failed on this target.');
+    return failedRow(id, index, error, note);
   }
+}
+
+/**
+ * @param {string} id
+ * @param {number} index
+ * @param {unknown} error What the handler threw.
+ * @param {Note} note
+ */
+function failedRow(id, index, error, note) {
+  const known = readTargetError(error);
+  if (known !== undefined) return errorRow(index, id, known);
+  note(`target ${quote(id)}: ${trace(error)}`);
+  return errorRow(index, id, { code: 'internal', message: 'The module failed on this target.' });
+}
+
+/**
+ * @param {Target} target
+ * @param {Checked} request
+ */
+function noAction({ id, index }, request) {
+  const message = `This module has no action "${request.action}".`;
+  return errorRow(index, id, { code: 'unsupported_action', message });
 }
 
 /**
@@ -63,10 +94,12 @@ function answerOne(action, target, parameters, note) {
  * @param {Checked} request
  * @param {Note} note
  * @param {() => unknown} handler
+ * @returns {Row[]}
  */
 function guard(request, note, handler) {
+  let results;
   try {
-    return handler();
+    results = handler();
   } catch (error) {
     note(trace(error));
     throw new ModberthError(
@@ -74,6 +107,7 @@ function guard(request, note, handler) {
       `the handler of action "${request.action}" failed: ${summary(error)}`,
     );
   }
+  return checkResults(request.targets, results);
 }
 
 /**

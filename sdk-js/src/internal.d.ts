@@ -6,8 +6,8 @@ import type { Request } from './types.js';
 export interface Scan {
   /** The parsed document. */
   value: { [name: string]: unknown };
-  /** The literal of every number that is a member of the root. */
-  rootNumbers: Map<string, string>;
+  /** The literal of every number that is a member of the root; none when all stand as JavaScript writes them. */
+  rootNumbers?: Map<string, string>;
   /** Every double beyond the exact integers that the document holds. */
   large: Set<number>;
 }
@@ -25,8 +25,8 @@ export interface Checked {
 
 /** One result row, its values read once so that nothing can change after the check. */
 export interface Row {
-  /** Where it stands, for messages. */
-  place: string;
+  /** Where it stands in the results list. */
+  index: number;
   target: string;
   /** Which outcome it has. */
   name: 'data' | 'error';
@@ -36,8 +36,8 @@ export interface Row {
 /** Takes a trace for standard error. */
 export type Note = (text: string) => void;
 
-/** Turns a checked request into a results list; what it returns is not checked yet. */
-export type Answer = (request: Checked, note: Note) => unknown;
+/** Turns a checked request into result rows, one for each target. The values in them are not checked yet. */
+export type Answer = (request: Checked, note: Note) => Row[];
 
 /** Reads some bytes to the place `offset` and returns how many; 0 is the end of the input. */
-export type Read = (into: Buffer, offset: number) => number;
+export type Read = (into: Uint8Array, offset: number) => number;

@@ -1,8 +1,7 @@
-import { ActionModule } from './action-module.js';
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { answerByActions, answerByHandler } from './handle.js';
-import { runProcess } from './run.js';
+import { moduleOf, runProcess } from './run.js';
 import { describe, isIdentifier, isPlainObject, quote } from './text.js';
 
 /** @import { Action, Module, ServeHandler } from './types.js' */
@@ -36,11 +35,12 @@ export function defineModule(actions) {
         `the action "${name}" must be { each } or { batch }, it is ${describe(action)}`,
       );
     }
-    const { each, batch, ...rest } = action;
-    const extra = Object.keys(rest);
-    if (extra.length > 0) {
-      throw wrongTable(`the action "${name}" has each or batch, not ${quote(extra.join(', '))}`);
+    for (const key of Object.keys(action)) {
+      if (key !== 'each' && key !== 'batch') {
+        throw wrongTable(`the action "${name}" has each or batch, not ${quote(key)}`);
+      }
     }
+    const { each, batch } = action;
     if (each !== undefined && batch !== undefined) {
       throw wrongTable(`the action "${name}" has a handler of each form; one is due`);
     }
@@ -49,7 +49,7 @@ export function defineModule(actions) {
     }
     table.set(name, action);
   }
-  return new ActionModule(answerByActions(table));
+  return moduleOf(answerByActions(table));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { MAX_REQUEST_ID, MAX_TARGETS, MAX_TARGET_ID } from './limits.js';
-import { decode } from './scan.js';
+import { decode, literalOf } from './scan.js';
 import { countCodePoints, describe, isIdentifier, isPlainObject, quote } from './text.js';
 
 /** @import { Checked, Scan } from './internal.js' */
@@ -9,7 +9,7 @@ import { countCodePoints, describe, isIdentifier, isPlainObject, quote } from '.
 
 const HELLO_FIELDS = ['version', 'type', 'host_api'];
 const INVOKE_FIELDS = ['version', 'type', 'id', 'action', 'targets', 'parameters'];
-const FORBIDDEN = /[/\\:\0]/;
+const FORBIDDEN = ['/', '\\', ':', '\0'];
 
 /**
  * Checks the hello of the host (P1-SDK-01).
@@ -18,7 +18,7 @@ const FORBIDDEN = /[/\\:\0]/;
 export function checkHello(payload) {
   const hello = decode(payload, 'frame 1');
   checkMessage('frame 1', 'hello', HELLO_FIELDS, hello);
-  if (hello.rootNumbers.get('host_api') !== '1') {
+  if (literalOf(hello, 'host_api') !== '1') {
     throw new ModberthError(
       codes.REQUEST_HOST_API,
       `frame 1: host_api must be the integer 1, it is ${shown(hello, 'host_api')}`,
@@ -79,7 +79,8 @@ export function checkTargets(place, targets) {
   }
   /** @type {Map<string, number>} */
   const seen = new Map();
-  targets.forEach((target, index) => {
+  for (let index = 0; index < targets.length; index++) {
+    const target = targets[index];
     const at = `${place}targets[${index}]`;
     if (typeof target !== 'string') {
       throw new ModberthError(
@@ -94,11 +95,13 @@ export function checkTargets(place, targets) {
           `the limits are 1 and ${MAX_TARGET_ID}`,
       );
     }
-    if (FORBIDDEN.test(target)) {
-      throw new ModberthError(
-        codes.REQUEST_TARGET_CHARACTER,
-        `${at}: the id ${quote(target)} holds a slash, a backslash, a colon or NUL`,
-      );
+    for (const character of FORBIDDEN) {
+      if (target.includes(character)) {
+        throw new ModberthError(
+          codes.REQUEST_TARGET_CHARACTER,
+          `${at}: the id ${quote(target)} holds a slash, a backslash, a colon or NUL`,
+        );
+      }
     }
     const earlier = seen.get(target);
     if (earlier !== undefined) {
@@ -108,7 +111,7 @@ export function checkTargets(place, targets) {
       );
     }
     seen.set(target, index);
-  });
+  }
   return [...seen.keys()];
 }
 
@@ -121,7 +124,7 @@ export function checkTargets(place, targets) {
  * @param {Scan} message
  */
 function checkMessage(place, type, fields, message) {
-  const { value, rootNumbers } = message;
+  const { value } = message;
   for (const name of fields) {
     if (!Object.hasOwn(value, name)) {
       throw new ModberthError(
@@ -138,7 +141,7 @@ function checkMessage(place, type, fields, message) {
       );
     }
   }
-  if (rootNumbers.get('version') !== '1') {
+  if (literalOf(message, 'version') !== '1') {
     throw new ModberthError(
       codes.REQUEST_VERSION,
       `${place}: version must be the integer 1, it is ${shown(message, 'version')}`,
@@ -157,7 +160,7 @@ function checkMessage(place, type, fields, message) {
  * @param {string} name
  */
 function shown(message, name) {
-  const literal = message.rootNumbers.get(name);
+  const literal = literalOf(message, name);
   return literal === undefined ? sized(message.value[name]) : literal.slice(0, 40);
 }
 

@@ -1,5 +1,5 @@
 import { codes } from './codes.js';
-import { ModberthError } from './errors.js';
+import { ModberthError, summary } from './errors.js';
 import { MAX_MESSAGE, MAX_PAYLOAD } from './limits.js';
 import {
   countCodePoints,
@@ -17,6 +17,14 @@ import { Writer } from './write.js';
 const OUTCOME_DEPTH = 3;
 
 /**
+ * Where a result stands, for messages.
+ * @param {{ index: number, target: string }} row
+ */
+function placeOf({ index, target }) {
+  return `results[${index}], target ${quote(target)}`;
+}
+
+/**
  * Checks the shape of a results list as the host will: row by row, then the missing targets
  * (P1-SDK-05, P1-HOST-09 to -11).
  * @param {readonly string[]} targets The batch.
@@ -24,6 +32,24 @@ const OUTCOME_DEPTH = 3;
  * @returns {Row[]}
  */
 export function checkResults(targets, results) {
+  try {
+    return checkRows(targets, results);
+  } catch (error) {
+    if (error instanceof ModberthError) throw error;
+    // A getter or a proxy among the results threw.
+    throw new ModberthError(
+      codes.OUTPUT_VALUE,
+      `results: a value cannot be read: ${summary(error)}`,
+    );
+  }
+}
+
+/**
+ * @param {readonly string[]} targets
+ * @param {unknown} results
+ * @returns {Row[]}
+ */
+function checkRows(targets, results) {
   if (!Array.isArray(results)) {
     if (isThenable(results)) results.then(undefined, () => {});
     throw new ModberthError(
@@ -64,7 +90,7 @@ function checkRow(index, row, batch, open) {
     );
   }
   const target = Object.hasOwn(row, 'target') ? row['target'] : undefined;
-  const place = typeof target === 'string' ? `${at}, target ${quote(target)}` : at;
+  const place = typeof target === 'string' ? placeOf({ index, target }) : at;
   for (const name of Object.keys(row)) {
     if (name !== 'target' && name !== 'data' && name !== 'error') {
       throw new ModberthError(
@@ -96,7 +122,7 @@ function checkRow(index, row, batch, open) {
         `${place}: a result has data or error, this one has both`,
       );
     }
-    return { place, target, name: 'data', value: row['data'] };
+    return { index, target, name: 'data', value: row['data'] };
   }
   if (!hasError) {
     throw new ModberthError(
@@ -104,7 +130,18 @@ function checkRow(index, row, batch, open) {
       `${place}: a result has data or error, this one has neither`,
     );
   }
-  return { place, target, name: 'error', value: checkError(place, row['error']) };
+  return errorRow(index, target, row['error']);
+}
+
+/**
+ * The row of a target that failed.
+ * @param {number} index
+ * @param {string} target
+ * @param {unknown} error
+ * @returns {Row}
+ */
+export function errorRow(index, target, error) {
+  return { index, target, name: 'error', value: checkError(placeOf({ index, target }), error) };
 }
 
 /**
@@ -150,19 +187,18 @@ function checkError(place, error) {
 }
 
 /**
- * Checks a results list in full and writes the payload of the result frame (P1-SDK-04).
+ * Writes the payload of the result frame and checks every value (P1-SDK-04).
  * @param {Checked} request
- * @param {unknown} results
+ * @param {readonly Row[]} rows
  * @returns {string} At most 1,048,576 bytes as UTF-8.
  */
-export function encodeResults(request, results) {
-  const rows = checkResults(request.targets, results);
+export function encodeResults(request, rows) {
   const writer = new Writer(request.large);
-  const head = `{"version":1,"type":"result","id":${JSON.stringify(request.id)},"results":[`;
-  let text = head;
-  let size = Buffer.byteLength(head) + 2;
-  rows.forEach((row, index) => {
-    const value = writer.write(row.place, row.name, row.value, OUTCOME_DEPTH);
+  let text = `{"version":1,"type":"result","id":${JSON.stringify(request.id)},"results":[`;
+  let size = Buffer.byteLength(text) + 2;
+  for (let index = 0; index < rows.length; index++) {
+    const row = /** @type {Row} */ (rows[index]);
+    const value = writer.write(() => placeOf(row), row.name, row.value, OUTCOME_DEPTH);
     const before = index === 0 ? '' : ',';
     const written = `${before}{"target":${JSON.stringify(row.target)},"${row.name}":${value}}`;
     const bytes = Buffer.byteLength(written);
@@ -170,11 +206,11 @@ export function encodeResults(request, results) {
     if (size > MAX_PAYLOAD) {
       throw new ModberthError(
         codes.FRAME_TOO_LARGE,
-        `${row.place}: the result frame would pass the limit of ${MAX_PAYLOAD} bytes ` +
+        `${placeOf(row)}: the result frame would pass the limit of ${MAX_PAYLOAD} bytes ` +
           `with this result of ${bytes} bytes`,
       );
     }
     text += written;
-  });
+  }
   return `${text}]}`;
 }

@@ -1,9 +1,21 @@
 import { codes } from './codes.js';
 import { ModberthError, summary } from './errors.js';
-import { exchange } from './exchange.js';
+import { exchange, readerOf } from './exchange.js';
 import { leave, readInput, reportRefusal, sendFrames, takeOutput, traceSink } from './stdio.js';
 
 /** @import { Answer } from './internal.js' */
+/** @import { Module } from './types.js' */
+
+/**
+ * @param {Answer} answer
+ * @returns {Module}
+ */
+export function moduleOf(answer) {
+  return {
+    run: () => runProcess(answer),
+    exchange: (input) => exchange(readerOf(input), answer, traceSink()),
+  };
+}
 
 /**
  * Runs the process of one action: standard input to standard output (P1-SDK-12). A refusal leaves

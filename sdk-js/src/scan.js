@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { decodeCanonical } from './canonical.js';
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { MAX_DEPTH, MAX_ENTRIES, MAX_NAME, MAX_STRING, RESERVED_PREFIX } from './limits.js';
@@ -14,6 +15,16 @@ import { countCodePoints, quote } from './text.js';
  * @returns {Scan}
  */
 export function decode(bytes, place) {
+  return decodeCanonical(bytes) ?? scan(bytes, place);
+}
+
+/**
+ * Scans any payload.
+ * @param {Buffer} bytes
+ * @param {string} place
+ * @returns {Scan}
+ */
+export function scan(bytes, place) {
   if (!isUtf8(bytes)) {
     const offset = validUpTo(bytes);
     throw new ModberthError(codes.JSON_UTF8, `${place}, byte ${offset}: this is not UTF-8`);
@@ -47,6 +58,16 @@ function validUpTo(bytes) {
     at += length;
   }
   return bad;
+}
+
+/**
+ * The literal of a number that is a member of the root; undefined when it is no number.
+ * @param {Scan} scanned
+ * @param {string} name
+ */
+export function literalOf({ value, rootNumbers }, name) {
+  if (rootNumbers !== undefined) return rootNumbers.get(name);
+  return typeof value[name] === 'number' ? String(value[name]) : undefined;
 }
 
 /** A recursive descent over the bytes; the depth limit bounds the recursion. */
@@ -109,7 +130,8 @@ class Scanner {
    */
   noValue() {
     const text = this.bytes.toString('utf8', this.at, this.at + 4);
-    const number = /^(?:[+.]|(?=[\0-\uffff])\p{Nd})/u.test(text);
+    // V8 compiles a literal at each start, and a property of Unicode makes that dear.
+    const number = new RegExp('^(?:[+.]|(?=[\\0-\\uffff])\\p{Nd})', 'u').test(text);
     this.unexpected(number ? codes.JSON_NUMBER : codes.JSON_SYNTAX, 'a value');
   }
 

@@ -9,10 +9,10 @@ import { readerOf } from './exchange.js';
 import { encodeFrames, FrameReader } from './frame.js';
 import { answerByHandler } from './handle.js';
 import { MAX_PAYLOAD } from './limits.js';
-import { ActionModule } from './action-module.js';
 import { checkTargets } from './request.js';
 import { checkResults } from './results.js';
-import { decode } from './scan.js';
+import { moduleOf } from './run.js';
+import { decode, literalOf } from './scan.js';
 import { isIdentifier, isPlainObject, quote } from './text.js';
 import { Writer } from './write.js';
 
@@ -50,8 +50,7 @@ export class FakeHost {
 
   /** @param {Exchange | ServeHandler} module A module, or a handler as `serve` takes it. */
   constructor(module) {
-    this.#module =
-      typeof module === 'function' ? new ActionModule(answerByHandler(module)) : module;
+    this.#module = typeof module === 'function' ? moduleOf(answerByHandler(module)) : module;
   }
 
   /**
@@ -74,10 +73,11 @@ export class FakeHost {
     }
     // A number beyond the exact integers is legal input when it has an exponent.
     const writer = new Writer({ has: () => true }, REQUEST_TOO_LARGE);
+    const place = () => 'request';
     const invoke =
       `{"version":1,"type":"invoke","id":"${REQUEST_ID}","action":"${action}",` +
-      `"targets":${writer.write('request', 'targets', batch, 1)},` +
-      `"parameters":${writer.write('request', 'parameters', parameters, 1)}}`;
+      `"targets":${writer.write(place, 'targets', batch, 1)},` +
+      `"parameters":${writer.write(place, 'parameters', parameters, 1)}}`;
     const size = Buffer.byteLength(invoke);
     if (size > MAX_PAYLOAD) {
       throw new ModberthError(
@@ -101,10 +101,11 @@ function readResponse(targets, output) {
   if (hello.toString() !== ANSWER) {
     throw new ModberthError('output.hello', 'frame 1: this is not the hello of protocol 1');
   }
-  const { value, rootNumbers } = decode(frames.next(), 'frame 2');
+  const response = decode(frames.next(), 'frame 2');
   frames.end();
-  const { type, id, results } = value;
-  if (Object.keys(value).length !== 4 || type !== 'result' || rootNumbers.get('version') !== '1') {
+  const { type, id, results } = response.value;
+  const version = literalOf(response, 'version');
+  if (Object.keys(response.value).length !== 4 || type !== 'result' || version !== '1') {
     throw new ModberthError(
       'output.message',
       'frame 2: this is not a result message of protocol 1',

@@ -29,6 +29,7 @@ export function countCodePoints(text) {
  * @param {string} text
  */
 export function quote(text) {
+  if (text.length <= 64) return JSON.stringify(text);
   let shown = '';
   let left = 64;
   for (const point of text) {

@@ -10,10 +10,6 @@ import {
 } from './limits.js';
 import { countCodePoints, describe, isPlainObject, quote } from './text.js';
 
-// Needs no escape; lone surrogates and lengths are looked at apart.
-// eslint-disable-next-line no-control-regex
-const PLAIN = /^[^"\\\u0000-\u001f]*$/;
-
 /**
  * Writes values as the strict profile demands them, and refuses what JSON cannot carry instead of
  * changing it in silence as `JSON.stringify` does (P1-SDK-05, P1-SDK-08).
@@ -28,14 +24,14 @@ export class Writer {
   constructor(large, tooLarge = codes.FRAME_TOO_LARGE) {
     this.large = large;
     this.tooLarge = tooLarge;
-    this.place = '';
+    this.place = () => '';
     /** @type {(string | number)[]} */
     this.path = [];
     this.units = 0;
   }
 
   /**
-   * @param {string} place Where the value stands, for messages: `results[0], target "a"`.
+   * @param {() => string} place Where the value stands, for messages: `results[0], target "a"`.
    * @param {string} name The member of that place: `data`.
    * @param {unknown} value
    * @param {number} depth The depth of the value in its frame.
@@ -66,7 +62,7 @@ export class Writer {
       else if (/^[A-Za-z_]\w{0,63}$/.test(step)) path += path === '' ? step : `.${step}`;
       else path += `[${quote(step)}]`;
     }
-    throw new ModberthError(code, `${this.place}: ${path}: ${text}`);
+    throw new ModberthError(code, `${this.place()}: ${path}: ${text}`);
   }
 
   /**
@@ -116,7 +112,7 @@ export class Writer {
    * @param {number} depth
    */
   array(values, depth) {
-    this.entries(values.length);
+    if (values.length > MAX_ENTRIES) this.tooManyEntries(values.length);
     const at = this.path.length;
     let text = this.count('[]').slice(0, 1);
     for (let i = 0; i < values.length; i++) {
@@ -137,7 +133,7 @@ export class Writer {
       this.fault(codes.OUTPUT_VALUE, 'JSON cannot carry a member whose name is a symbol');
     }
     const names = Object.keys(members);
-    this.entries(names.length);
+    if (names.length > MAX_ENTRIES) this.tooManyEntries(names.length);
     const at = this.path.length;
     let text = this.count('{}').slice(0, 1);
     for (const name of names) {
@@ -155,10 +151,8 @@ export class Writer {
   }
 
   /** @param {number} count */
-  entries(count) {
-    if (count > MAX_ENTRIES) {
-      this.fault(codes.JSON_ENTRIES, `${count} entries, the limit is ${MAX_ENTRIES}`);
-    }
+  tooManyEntries(count) {
+    this.fault(codes.JSON_ENTRIES, `${count} entries, the limit is ${MAX_ENTRIES}`);
   }
 
   /** @param {number} value */
@@ -189,10 +183,8 @@ export class Writer {
       const count = countCodePoints(text);
       if (count > limit) this.fault(code, `${count} code points, the limit is ${limit}`);
     }
-    const isWellFormed = text.isWellFormed();
-    if (isWellFormed && PLAIN.test(text)) return `"${text}"`;
     if (text.includes('\0')) this.fault(codes.JSON_NUL, 'the text holds NUL');
-    if (!isWellFormed) {
+    if (!text.isWellFormed()) {
       this.fault(codes.JSON_SURROGATE, 'the text holds an unpaired surrogate');
     }
     return JSON.stringify(text);

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { HOT } from '../packaging/hot.mjs';
 import { join } from '../packaging/join.mjs';
 import { forms } from './support/forms.mjs';
 import { HELLO, input, invoke, results } from './support/frames.mjs';
@@ -43,8 +44,15 @@ test('the single file equals the source', () => {
   assert.deepEqual(joined.names, PUBLIC);
   assert.equal(read('dist/vendor/modberth-sdk.cjs'), joined.cjs);
   assert.equal(read('dist/vendor/modberth-sdk.mjs'), joined.mjs);
+  // Parentheses tell the compiler what runs at once; apart from them both forms are plain source.
+  const plain = (/** @type {string} */ text) =>
+    text
+      .slice(text.indexOf('// --- src/'), text.search(/^(?:module\.exports|export) (?:= )?\{$/m))
+      .replace(/^const (\w+) = \(function \1\((.*?)^\}\);$/gms, 'function $1($2}');
+  assert.equal(plain(joined.cjs), plain(joined.plain));
+  assert.equal(plain(joined.mjs), plain(joined.plain));
   // Every line of code of every module but the index is in it, in order.
-  const lines = joined.cjs.split('\n');
+  const lines = joined.plain.split('\n');
   for (const name of readdirSync(path.join(ROOT, 'src'))) {
     if (
       !name.endsWith('.js') ||
@@ -62,6 +70,27 @@ test('the single file equals the source', () => {
       assert(at > 0, `${name}: ${line}`);
     }
   }
+});
+
+test('the functions that are compiled at once are those that a good exchange runs', () => {
+  const payload = path.join(folder, 'hot');
+  const coverage = path.join(folder, 'coverage');
+  mkdirSync(payload);
+  cpSync(path.join(ROOT, 'dist/vendor/modberth-sdk.cjs'), path.join(payload, 'modberth-sdk.cjs'));
+  cpSync(path.join(ROOT, '../examples/echo/js/main.cjs'), path.join(payload, 'main.cjs'));
+  execFileSync(process.execPath, ['--no-addons', path.join(payload, 'main.cjs')], {
+    input: input(invoke('echo', ['a', 'b'], { message: 'Hello' })),
+    env: { ...process.env, NODE_V8_COVERAGE: coverage },
+  });
+  const top = new Set([...join().plain.matchAll(/^function (\w+)/gm)].map(([, name]) => name));
+  const [report] = readdirSync(coverage);
+  const { result } = JSON.parse(readFileSync(path.join(coverage, report ?? ''), 'utf8'));
+  const { functions } = result.find((/** @type {any} */ { url }) => url.endsWith('-sdk.cjs'));
+  const names = functions
+    .filter((/** @type {any} */ { ranges }) => ranges[0].count > 0)
+    .map((/** @type {any} */ { functionName }) => functionName)
+    .filter((/** @type {string} */ name) => top.has(name));
+  assert.deepEqual([...new Set(names)].sort(), HOT);
 });
 
 // P1-SDK-12: without the modules of sockets and processes it can open and start none.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { frame, HELLO, input, invoke, results } from './support/frames.mjs';
-import { FAULTY, forEachAFew, run, runSource, SDK_CJS } from './support/processes.mjs';
+import { FAULTY, forEachAFew, run, runSource } from './support/processes.mjs';
 
 const BATCH = ['a', 'b', 'c'];
 const INDEXES = BATCH.map((target, index) => ({ target, data: { index } }));
@@ -285,38 +285,6 @@ test('serve hands over the request and checks what comes back', async () => {
     input(invoke('any', BATCH)),
   );
   assert.match(failed.stderr, /modberth: output\.handler_failed: .* "any" failed: the number 1\n$/);
-});
-
-// The pipe that a host made nonblocking answers EAGAIN.
-test('nonblocking standard streams work', async () => {
-  const source = `
-    import os, subprocess, sys, time
-    stdin, feed = os.pipe()
-    drain, stdout = os.pipe()
-    os.set_blocking(stdin, False)
-    os.set_blocking(stdout, False)
-    module = subprocess.Popen(sys.argv[1:], stdin=stdin, stdout=stdout)
-    os.close(stdout)
-    data = sys.stdin.buffer.read()
-    for at in range(0, len(data), len(data) // 3):
-        os.write(feed, data[at:at + len(data) // 3])
-        time.sleep(0.2)
-    os.close(feed)
-    time.sleep(0.2)
-    while part := os.read(drain, 65536):
-        sys.stdout.buffer.write(part)
-    sys.exit(module.wait())`.replaceAll('\n    ', '\n');
-  const module = `
-    const { defineModule } = require(${JSON.stringify(SDK_CJS)});
-    defineModule({ go: { each: () => Array(4).fill('x'.repeat(60_000)) } }).run();`;
-  const python = spawn('python3', ['-c', source, process.execPath, '--no-addons', '-e', module], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  python.stdin.end(GO);
-  const output = python.stdout.toArray();
-  const status = await new Promise((resolve) => python.on('close', resolve));
-  assert.equal(status, 0);
-  assert.equal(results(Buffer.concat(await output)).length, 3);
 });
 
 test('a reader that has gone away is named', async () => {
