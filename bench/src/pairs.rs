@@ -11,6 +11,8 @@ pub(crate) struct Pairs {
     pub(crate) base: f64,
     /// Median of the subject, in microseconds.
     pub(crate) subject: f64,
+    /// Median of what the subject took longer than the baseline of its pair, in microseconds.
+    pub(crate) difference: f64,
 }
 
 impl Pairs {
@@ -19,9 +21,10 @@ impl Pairs {
         self.base / self.subject
     }
 
-    /// What the subject adds to the baseline, as a share of the baseline.
+    /// What the subject adds to the baseline, as a share of the baseline. The two of a pair run one right after the other, so
+    /// their difference keeps out most of what the rest of the machine does; that of the medians would not.
     pub(crate) fn added(&self) -> f64 {
-        (self.subject - self.base) / self.base
+        self.difference / self.base
     }
 }
 
@@ -42,6 +45,7 @@ pub(crate) fn measure<E>(
         subject()?;
     }
     let (mut bases, mut subjects) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+    let micros = |time: &Duration| time.as_secs_f64() * 1e6;
     for _ in 0..runs {
         if order.flip() {
             bases.push(base()?);
@@ -51,17 +55,19 @@ pub(crate) fn measure<E>(
             bases.push(base()?);
         }
     }
-    Ok(Pairs { runs, base: median(&mut bases), subject: median(&mut subjects) })
+    let bases: Vec<f64> = bases.iter().map(micros).collect();
+    let subjects: Vec<f64> = subjects.iter().map(micros).collect();
+    let difference = median(bases.iter().zip(&subjects).map(|(base, subject)| subject - base).collect());
+    Ok(Pairs { runs, base: median(bases), subject: median(subjects), difference })
 }
 
-/// The median in microseconds; of an even number of values the mean of the middle two.
-fn median(values: &mut [Duration]) -> f64 {
-    values.sort_unstable();
-    let micros = |index: usize| values[index].as_secs_f64() * 1e6;
+/// The median; of an even number of values the mean of the middle two.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,
-        n if n % 2 == 1 => micros(n / 2),
-        n => (micros(n / 2 - 1) + micros(n / 2)) / 2.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
     }
 }
 
@@ -102,8 +108,21 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_count_is_the_mean_of_the_middle() {
-        let mut values = [4, 1, 3, 2].map(Duration::from_micros);
-        assert!((median(&mut values) - 2.5).abs() < 1e-9);
+        assert!((median(vec![4.0, 1.0, 3.0, 2.0]) - 2.5).abs() < 1e-9);
+        assert!((median(vec![4.0, 1.0, 3.0]) - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_drift_that_hits_both_of_a_pair_is_not_added() {
+        // The machine takes ten times as long in the second half; the subject always takes 10 more.
+        let (base, subject) = (Cell::new(0_u64), Cell::new(0_u64));
+        let timed = |cell: &Cell<u64>, more: u64| {
+            cell.set(cell.get() + 1);
+            Ok::<_, ()>(Duration::from_micros(if cell.get() <= 13 { 100 } else { 1000 } + more))
+        };
+        let pairs = measure(21, || timed(&base, 0), || timed(&subject, 10)).unwrap();
+        assert!((pairs.difference - 10.0).abs() < 1e-6);
+        assert!((pairs.added() - 0.01).abs() < 1e-9);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What the SDK costs over a bare interpreter: whole processes, frames on standard input, started as the host starts them.
 //!
 //! The subject is one echo action of the built example package: start, import of the SDK, exchange, exit. The baseline is the same
-//! interpreter with the same flags and an empty program. `ratio` is (SDK - bare) / bare over the medians.
+//! interpreter with the same flags and an empty program. `ratio` is the median of what the SDK takes longer than the bare interpreter
+//! of its pair, over the median of the bare interpreter.
 
 use crate::row::{Row, Want};
 use crate::{Context, pairs};
@@ -11,7 +12,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Pairs of processes per language. The medians of 120 pairs differ by about a hundredth between runs on an idle machine.
+/// Pairs of processes per language. The ratio of 120 pairs differs by about a hundredth between runs on an idle machine.
 const RUNS: usize = 120;
 
 /// One entry of the example list.

@@ -76,6 +76,11 @@ export function join() {
   const overview = /^\/\*\*.*?\*\/\n/s.exec(index)?.[0] ?? '';
   const sections = [...bodies].map(([name, body]) => `// --- src/${name} ---\n\n${body}`);
   const source = sections.join('\n\n');
+  const defined = [...source.matchAll(/^(?:function|class|const|let) (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const twice = defined.filter((name, index) => defined.indexOf(name) !== index);
+  if (twice.length > 0) throw new Error(`defined in two files of src/: ${twice.join(', ')}`);
   const list = names.map((name) => `  ${name},`).join('\n');
   const requires = [...builtins].map(([from, what]) => `const ${what} = require('${from}');`);
   const imports = [...builtins].map(([from, what]) => `import ${what} from '${from}';`);

@@ -1,4 +1,4 @@
-import { encodeFrames, FrameReader } from './frame.js';
+import { encodeFrames, endInput, nextFrame, openInput } from './frame.js';
 import { checkHello, checkInvoke } from './request.js';
 import { encodeResults } from './results.js';
 
@@ -16,10 +16,10 @@ const HELLO = '{"version":1,"type":"hello","protocol":1}';
  */
 export function exchange(read, answer, note) {
   // Each frame is judged before the next one is read, so the first fault is the one that is named.
-  const frames = new FrameReader(read);
-  checkHello(frames.next());
-  const request = checkInvoke(frames.next());
-  frames.end();
+  const input = openInput(read);
+  checkHello(nextFrame(input));
+  const request = checkInvoke(nextFrame(input));
+  endInput(input);
   return encodeFrames([HELLO, encodeResults(request, answer(request, note))]);
 }
 

@@ -9,7 +9,7 @@ import {
   isThenable,
   quote,
 } from './text.js';
-import { Writer } from './write.js';
+import { write } from './write.js';
 
 /** @import { Checked, Row } from './internal.js' */
 
@@ -193,12 +193,15 @@ function checkError(place, error) {
  * @returns {string} At most 1,048,576 bytes as UTF-8.
  */
 export function encodeResults(request, rows) {
-  const writer = new Writer(request.large);
+  const { large } = request;
+  const tooLarge = codes.FRAME_TOO_LARGE;
   let text = `{"version":1,"type":"result","id":${JSON.stringify(request.id)},"results":[`;
   let size = Buffer.byteLength(text) + 2;
   for (let index = 0; index < rows.length; index++) {
     const row = /** @type {Row} */ (rows[index]);
-    const value = writer.write(() => placeOf(row), row.name, row.value, OUTCOME_DEPTH);
+    const place = () => placeOf(row);
+    const writing = { place, path: [row.name], large, tooLarge, units: 0 };
+    const value = write(row.value, OUTCOME_DEPTH, writing);
     const before = index === 0 ? '' : ',';
     const written = `${before}{"target":${JSON.stringify(row.target)},"${row.name}":${value}}`;
     const bytes = Buffer.byteLength(written);

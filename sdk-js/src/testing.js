@@ -6,7 +6,7 @@
 import { codes } from './codes.js';
 import { ModberthError } from './errors.js';
 import { readerOf } from './exchange.js';
-import { encodeFrames, FrameReader } from './frame.js';
+import { encodeFrames, endInput, nextFrame, openInput } from './frame.js';
 import { answerByHandler } from './handle.js';
 import { MAX_PAYLOAD } from './limits.js';
 import { checkTargets } from './request.js';
@@ -14,7 +14,7 @@ import { checkResults } from './results.js';
 import { moduleOf } from './run.js';
 import { decode, literalOf } from './scan.js';
 import { isIdentifier, isPlainObject, quote } from './text.js';
-import { Writer } from './write.js';
+import { write } from './write.js';
 
 /** @import { Parameters, ServeHandler, TargetResult } from './types.js' */
 
@@ -71,13 +71,20 @@ export class FakeHost {
     if (!isPlainObject(parameters)) {
       throw new ModberthError(codes.REQUEST_PARAMETERS_TYPE, 'parameters must be an object');
     }
-    // A number beyond the exact integers is legal input when it has an exponent.
-    const writer = new Writer({ has: () => true }, REQUEST_TOO_LARGE);
-    const place = () => 'request';
+    /** @param {'targets' | 'parameters'} name @param {unknown} value */
+    const member = (name, value) =>
+      write(value, 1, {
+        place: () => 'request',
+        path: [name],
+        // A number beyond the exact integers is legal input when it has an exponent.
+        large: { has: () => true },
+        tooLarge: REQUEST_TOO_LARGE,
+        units: 0,
+      });
     const invoke =
       `{"version":1,"type":"invoke","id":"${REQUEST_ID}","action":"${action}",` +
-      `"targets":${writer.write(place, 'targets', batch, 1)},` +
-      `"parameters":${writer.write(place, 'parameters', parameters, 1)}}`;
+      `"targets":${member('targets', batch)},` +
+      `"parameters":${member('parameters', parameters)}}`;
     const size = Buffer.byteLength(invoke);
     if (size > MAX_PAYLOAD) {
       throw new ModberthError(
@@ -95,14 +102,14 @@ export class FakeHost {
  * @param {Uint8Array} output
  */
 function readResponse(targets, output) {
-  const frames = new FrameReader(readerOf(output));
-  const hello = frames.next();
+  const input = openInput(readerOf(output));
+  const hello = nextFrame(input);
   decode(hello, 'frame 1');
   if (hello.toString() !== ANSWER) {
     throw new ModberthError('output.hello', 'frame 1: this is not the hello of protocol 1');
   }
-  const response = decode(frames.next(), 'frame 2');
-  frames.end();
+  const response = decode(nextFrame(input), 'frame 2');
+  endInput(input);
   const { type, id, results } = response.value;
   const version = literalOf(response, 'version');
   if (Object.keys(response.value).length !== 4 || type !== 'result' || version !== '1') {
