@@ -187,15 +187,33 @@ fn the_command_line_is_what_runs() {
     assert_eq!(line, expected);
 }
 
-/// P1-HOST-25, P1-HOST-32: the search for an interpreter that does not answer is part of the action's time, and ends
-/// with it.
-#[test]
-fn an_interpreter_that_does_not_answer_holds_nobody_up() {
+/// A folder with an interpreter `python3` that does not answer.
+fn silent_interpreter() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     // By another process, so that nothing here has it open for writing when it is started.
     let script = "printf '#!/bin/sh\\nexec sleep 120\\n' >python3 && chmod 755 python3";
     let made = std::process::Command::new("sh").args(["-c", script]).current_dir(folder.path()).status();
     assert!(made.unwrap().success());
+    folder
+}
+
+#[test]
+fn an_interpreter_is_asked_for_ten_seconds_by_default() {
+    let folder = silent_interpreter();
+    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let start = Instant::now();
+    let refused = host.interpreter(InterpreterKind::Python).unwrap_err();
+    let took = start.elapsed();
+    assert_eq!(refused.code.as_str(), "host.interpreter");
+    assert!(refused.message.contains("no answer after 10000 ms"), "{refused}");
+    assert!(took >= Duration::from_secs(10), "{took:?}");
+}
+
+/// P1-HOST-25, P1-HOST-32: the search for an interpreter that does not answer is part of the action's time, and ends
+/// with it.
+#[test]
+fn an_interpreter_that_does_not_answer_holds_nobody_up() {
+    let folder = silent_interpreter();
     let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
     let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", b"")]);
     let invocation = || Invocation::new(module.clone(), "play").target("a");

@@ -58,7 +58,7 @@ fn the_deadline_stops_every_way_of_being_late() {
     }
 }
 
-// P1-HOST-25: 10 seconds unless something says otherwise. The one test here that takes real time.
+// P1-HOST-25: 10 seconds unless something says otherwise.
 #[test]
 fn the_default_deadline_is_ten_seconds() {
     let scripted = Scripted::new(&[hang()]);
@@ -158,6 +158,19 @@ fn descendants_are_left_behind() {
         assert_eq!(notes(&outcome)[0], "process.left_behind");
         assert_eq!(scripted.alive(), Vec::<u32>::new(), "{kind}");
     }
+}
+
+// P1-HOST-27: half a second unless something says otherwise.
+#[test]
+fn the_default_linger_is_half_a_second() {
+    let scripted = Scripted::new(&honest_then([json!({"child": "closed"})]));
+    let start = Instant::now();
+    let outcome = wait(host().invoke(scripted.play()));
+    let took = start.elapsed();
+    assert_eq!(code(&outcome), "process.left_behind");
+    assert_eq!(failure(&outcome).violation.limit, Some(500));
+    assert!(took >= Duration::from_millis(500), "{took:?}");
+    assert_eq!(scripted.alive(), Vec::<u32>::new());
 }
 
 // P1-HOST-27: also when the action ends in another way.
