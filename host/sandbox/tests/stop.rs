@@ -9,9 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
 use common::{alive, hostile, marker};
-use modberth_sandbox::{Command, Exit, Launch, LaunchError, Launcher, Process, Profile, Reach, Word};
+use modberth_sandbox::{
+    Command, Exit, Launch, LaunchError, Launcher, Process, Profile, Reach, StopError, Word,
+};
 
-/// A guard against hangs; nothing here takes a hundredth of it.
+/// A guard against hangs.
 const GUARD: Duration = Duration::from_secs(60);
 
 const WAYS: [Reach; 3] =
@@ -332,6 +334,65 @@ fn a_stopped_keeper_is_set_going() {
     }
 }
 
+/// The host waits for one that cannot go on, but not for ever; the host's default is these ten seconds. In a namespace
+/// such a keeper is killed.
+#[test]
+fn a_keeper_that_cannot_go_on_is_given_up_after_ten_seconds() {
+    for launcher in launchers() {
+        let marker = marker();
+        let process = launch(&launcher, "ignore", &marker, &forever());
+        let held = Held::new(pid_of(process.gone()));
+        let start = std::time::Instant::now();
+        let stopped = process.stop(Duration::from_secs(10));
+        if launcher.reach() == Reach::Subreaper {
+            let error = stopped.unwrap_err();
+            assert!(matches!(error, StopError::Late(patience) if patience.as_secs() == 10), "{error}");
+            assert!(start.elapsed() >= Duration::from_secs(10), "{:?}", start.elapsed());
+            // It has its order, and follows it once it can.
+            held.release();
+            let until = std::time::Instant::now() + GUARD;
+            while !alive(&marker).is_empty() {
+                assert!(std::time::Instant::now() < until, "it still runs");
+                std::thread::yield_now();
+            }
+        } else {
+            // How the module ended it could not tell any more.
+            assert_eq!(stopped.unwrap().exit, None, "{:?}", launcher.reach());
+            assert_eq!(alive(&marker), Vec::<u32>::new(), "{:?}", launcher.reach());
+        }
+    }
+}
+
+fn pid_of(process: std::os::fd::BorrowedFd<'_>) -> i32 {
+    use std::os::fd::AsRawFd;
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).unwrap();
+    info.lines().find_map(|line| line.strip_prefix("Pid:")).unwrap().trim().parse().unwrap()
+}
+
+/// A process that this thread traces and holds, so that no signal but KILL moves it.
+struct Held(i32);
+
+impl Held {
+    fn new(pid: i32) -> Self {
+        // SAFETY: traces another process; no memory of this one is touched.
+        unsafe {
+            let seized = libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize);
+            assert_eq!(seized, 0, "{}", std::io::Error::last_os_error());
+            assert_eq!(libc::ptrace(libc::PTRACE_INTERRUPT, pid, 0usize, 0usize), 0);
+            assert_eq!(libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL), pid);
+        }
+        Self(pid)
+    }
+
+    fn release(self) {
+        // SAFETY: as above.
+        unsafe {
+            assert_eq!(libc::ptrace(libc::PTRACE_DETACH, self.0, 0usize, 0usize), 0);
+            assert_eq!(libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL), self.0);
+        }
+    }
+}
+
 /// Only KILL and STOP reach a keeper, the signals that libc keeps for itself included.
 #[test]
 fn a_keeper_takes_no_signal_from_its_module() {
@@ -562,6 +623,8 @@ fn an_ordinary_user_can_do_all_of_this() {
             "an_ordinary_user_can_do_all_of_this",
             "--skip",
             "the_default_backstop_is_twelve_seconds",
+            "--skip",
+            "a_keeper_that_cannot_go_on_is_given_up_after_ten_seconds",
         ])
         .env("MODBERTH_TEST_HOSTILE", &program)
         .uid(65534)
