@@ -253,6 +253,56 @@ test('what stands after run() in the same turn still runs', async () => {
   assert.deepEqual(results(ended.stdout), INDEXES);
 });
 
+test('what is awaited after run() in the same turn still runs', async () => {
+  const main = `
+    async function main() {
+      try { await null; echo.run(); await null; console.log('after'); }
+      finally { await null; console.log('finally'); }
+    }`;
+  /** @type {['cjs' | 'mjs', string, string][]} */
+  const sources = [
+    ['cjs', `const { defineModule } = require(SDK);`, `main();`],
+    ['mjs', `import { defineModule } from SDK;`, `await main();`],
+  ];
+  await forEachAFew(sources, async ([kind, before, after]) => {
+    const source = `${before}
+      const echo = defineModule({ go: { each: ({ index }) => ({ index }) } });
+      ${main}
+      ${after}`;
+    const ended = await runSource(source, GO, kind);
+    assert.equal(ended.status, 0, `${kind}: ${ended.stderr}`);
+    assert.equal(ended.stderr, 'after\nfinally\n', kind);
+    assert.deepEqual(results(ended.stdout), INDEXES, kind);
+  });
+});
+
+// A failure that nobody catches ends every Node.js program with a trace and exit status 1.
+test('no failure in the turn of run() is lost', async () => {
+  /** @type {['cjs' | 'mjs', string, string, string][]} */
+  const sources = [
+    ['cjs', 'thrown', `() => null`, `throw new Error('on purpose');`],
+    ['mjs', 'thrown', `() => null`, `throw new Error('on purpose');`],
+    ['mjs', 'thrown after an await', `() => null`, `await null; throw new Error('on purpose');`],
+    ['cjs', 'rejected', `() => { void Promise.reject(new Error('on purpose')); return 1; }`, ''],
+    ['mjs', 'rejected', `() => { void Promise.reject(new Error('on purpose')); return 1; }`, ''],
+    [
+      'cjs',
+      'rejected, with prints',
+      `() => { (async () => { console.log('x'); await null; throw new Error('on purpose'); })(); return 1; }`,
+      '',
+    ],
+  ];
+  await forEachAFew(sources, async ([kind, name, handler, after]) => {
+    const source = `
+      ${kind === 'cjs' ? `const { defineModule } = require(SDK);` : `import { defineModule } from SDK;`}
+      defineModule({ go: { each: ${handler} } }).run();
+      ${after}`;
+    const ended = await runSource(source, GO, kind);
+    assert.equal(ended.status, 1, `${kind}, ${name}`);
+    assert.match(ended.stderr, /Error: on purpose/, `${kind}, ${name}`);
+  });
+});
+
 test('a handler that returns a Promise is refused, and its failure adds no line', async () => {
   const source = `
     const { defineModule } = require(SDK);
