@@ -70,16 +70,15 @@ pub(crate) fn build_telling(
     let _lock = Lock::take(workspace, "examples")?;
     let mut examples = Vec::new();
     for name in names(workspace)? {
-        for language in Language::ALL {
+        for language in languages(&workspace.at("examples").join(&name))? {
             let dir = workspace.at("examples").join(&name).join(language.folder());
-            if !dir.join("manifest.json").is_file() {
-                bail!("examples/{name}/{} has no manifest.json", language.folder());
-            }
-            tell(&format!("examples/{name}/{}", language.folder()));
-            let files = language
+            let shown = format!("examples/{name}/{}", language.folder());
+            tell(&shown);
+            language
                 .build(workspace, tools, &name, &dir)
-                .with_context(|| format!("examples/{name}/{}", language.folder()))?;
-            payload::fill(&dir, files).with_context(|| format!("examples/{name}/{}", language.folder()))?;
+                .and_then(|files| payload::fill(&dir, files))
+                .or_else(|problem| payload::remove(&dir).and(Err(problem)))
+                .context(shown)?;
             examples.push(describe(tools, &name, language, &dir)?);
         }
     }
@@ -96,8 +95,12 @@ pub(crate) fn build_telling(
 
 /// Names of the folders below `examples/`.
 fn names(workspace: &Workspace) -> Result<Vec<String>> {
+    subfolders(&workspace.at("examples"))
+}
+
+fn subfolders(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(workspace.at("examples")).context("examples")? {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             names.push(entry.file_name().to_string_lossy().into_owned());
@@ -105,6 +108,27 @@ fn names(workspace: &Workspace) -> Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// The languages in which an example is there. A folder that holds nothing but what builds made is none.
+fn languages(example: &Path) -> Result<Vec<Language>> {
+    let mut found = Vec::new();
+    for folder in subfolders(example)? {
+        let dir = example.join(&folder);
+        if crate::stamp::files(&dir)?.is_empty() {
+            continue;
+        }
+        let Some(language) = Language::ALL.into_iter().find(|language| language.folder() == folder) else {
+            let known = Language::ALL.map(Language::folder).join(", ");
+            bail!("{} is no language; the folders of an example are {known}", dir.display());
+        };
+        if !dir.join("manifest.json").is_file() {
+            bail!("{} has no manifest.json", dir.display());
+        }
+        found.push(language);
+    }
+    found.sort_by_key(|language| Language::ALL.iter().position(|known| known == language));
+    Ok(found)
 }
 
 fn describe(tools: &Tools, name: &str, language: Language, dir: &Path) -> Result<Example> {
@@ -154,4 +178,33 @@ pub(crate) fn print(workspace: &Workspace, tools: &Tools, json: bool) -> Result<
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_may_lack_languages_but_not_its_manifest() {
+        let folder = tempfile::tempdir().unwrap();
+        let example = folder.path();
+        for language in ["python", "cpp"] {
+            fs::create_dir(example.join(language)).unwrap();
+            fs::write(example.join(language).join("manifest.json"), "{}").unwrap();
+        }
+        // What a build left of an example that is gone.
+        fs::create_dir_all(example.join("rust/payload")).unwrap();
+        fs::write(example.join("rust/payload/echo"), "").unwrap();
+        assert_eq!(languages(example).unwrap(), [Language::Cpp, Language::Python]);
+
+        fs::create_dir(example.join("pyhton")).unwrap();
+        fs::write(example.join("pyhton/manifest.json"), "{}").unwrap();
+        let problem = languages(example).unwrap_err().to_string();
+        assert!(problem.contains("pyhton is no language") && problem.contains("c, cpp, rust"), "{problem}");
+        fs::remove_dir_all(example.join("pyhton")).unwrap();
+        fs::remove_file(example.join("cpp/manifest.json")).unwrap();
+        fs::write(example.join("cpp/main.cpp"), "").unwrap();
+        let problem = languages(example).unwrap_err().to_string();
+        assert!(problem.ends_with("cpp has no manifest.json"), "{problem}");
+    }
 }

@@ -30,6 +30,7 @@ impl Member {
 /// Makes `payload/` hold exactly these files and the `modberth.json` beside the manifest. Files that are already right stay
 /// untouched, so a module that another process just starts is not pulled away.
 pub(super) fn fill(dir: &Path, mut members: Vec<Member>) -> Result<()> {
+    members.retain(|member| member.name != "modberth.json");
     members.push(Member::file("modberth.json", dir.join("modberth.json")));
     let payload = dir.join("payload");
     fs::create_dir_all(&payload).with_context(|| payload.display().to_string())?;
@@ -54,6 +55,16 @@ pub(super) fn fill(dir: &Path, mut members: Vec<Member>) -> Result<()> {
             .with_context(|| target.display().to_string())?;
     }
     remove_others(&payload, &payload, &members)
+}
+
+/// Takes the payload away, so that nothing starts a program of sources that are no longer there.
+pub(super) fn remove(dir: &Path) -> Result<()> {
+    match fs::remove_dir_all(dir.join("payload")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| dir.join("payload").display().to_string())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Removes what no longer belongs to the payload.
@@ -109,5 +120,8 @@ mod tests {
         fs::write(dir.join("program"), "two").unwrap();
         fill(dir, members()).unwrap();
         assert_eq!(fs::read(&entry).unwrap(), b"two");
+        remove(dir).unwrap();
+        assert!(!dir.join("payload").exists());
+        remove(dir).unwrap();
     }
 }
