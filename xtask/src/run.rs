@@ -109,17 +109,16 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// It cannot be started, does not end in time, or ends with a status that is not 0; the message carries the end of its
-    /// standard error.
+    /// It cannot be started, does not end in time, or ends with a status that is not 0; the message carries the end of
+    /// both its outputs.
     pub(crate) fn capture(&self) -> Result<String> {
         let (out, err) = (Spool::new()?, Spool::new()?);
         let status = self.finish(self.command(out.writer()?, err.writer()?))?;
         if !status.success() {
-            let mut trace = err.text()?;
-            if trace.trim().is_empty() {
-                trace = out.text()?;
-            }
-            bail!("`{}` ended with {status}\n{}", self.shown(), tail(&trace, 8_000));
+            // Some compilers write their errors to standard output while a wrapper complains on standard error.
+            let (out, err) = (out.text()?, err.text()?);
+            let trace = [tail(&out, 8_000), tail(&err, 8_000)].join("\n");
+            bail!("`{}` ended with {status}\n{}", self.shown(), trace.trim());
         }
         out.text()
     }
@@ -304,11 +303,11 @@ mod tests {
     }
 
     #[test]
-    fn output_is_captured_and_a_failure_shows_standard_error() {
+    fn output_is_captured_and_a_failure_shows_both_outputs() {
         assert_eq!(Job::new("sh").args(["-c", "echo out; echo err >&2"]).capture().unwrap(), "out\n");
         let error = Job::new("sh").args(["-c", "echo out; echo reason >&2; exit 3"]).capture().unwrap_err();
         let text = format!("{error:#}");
-        assert!(text.contains("reason") && text.contains('3') && !text.contains("out\n"), "{text}");
+        assert!(text.contains("\nout\nreason") && text.contains('3'), "{text}");
     }
 
     #[test]
