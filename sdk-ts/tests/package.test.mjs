@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,6 +23,9 @@ const require = createRequire(import.meta.url);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SDK_JS = path.join(ROOT, '..', 'sdk-js');
 const PUBLIC = ['ModberthError', 'TargetError', 'codes', 'defineModule', 'serve'];
+
+const FILL = path.join(ROOT, 'packaging', 'payload.mjs');
+const PAYLOAD = ['main.cjs', 'modberth-sdk.cjs', 'modberth.json'];
 
 let folder = '';
 before(() => {
@@ -99,8 +110,8 @@ test('the typed host runs a typed module', () => {
 test('the echo example compiles to a payload that runs', () => {
   const payload = path.join(folder, 'payload');
   const example = path.join(ROOT, '..', 'examples', 'echo', 'ts');
-  execFileSync(process.execPath, [path.join(ROOT, 'packaging', 'example.mjs'), example, payload]);
-  assert.deepEqual(readdirSync(payload).sort(), ['main.cjs', 'modberth-sdk.cjs']);
+  execFileSync(process.execPath, [FILL, example, payload]);
+  assert.deepEqual(readdirSync(payload).sort(), PAYLOAD);
   const run = (/** @type {object} */ parameters) =>
     results(
       execFileSync(process.execPath, ['--no-addons', path.join(payload, 'main.cjs')], {
@@ -115,6 +126,43 @@ test('the echo example compiles to a payload that runs', () => {
     run({}).map((/** @type {any} */ row) => row.error.code),
     ['unsupported_action', 'unsupported_action'],
   );
+});
+
+test('a copy of the example builds anywhere, with files of its own, and a fault leaves no program', () => {
+  const copy = path.join(folder, 'copy');
+  mkdirSync(copy);
+  for (const name of ['main.ts', 'tsconfig.json', 'modberth.json']) {
+    copyFileSync(path.join(ROOT, '..', 'examples', 'echo', 'ts', name), path.join(copy, name));
+  }
+  const main = path.join(copy, 'main.ts');
+  const text = readFileSync(main, 'utf8');
+  writeFileSync(path.join(copy, 'shout.cts'), 'export const shout = (t: string) => `${t}!`;\n');
+  const import_ = "import { shout } from './shout.cjs';\n";
+  writeFileSync(
+    main,
+    import_ + text.replace('{ message, index', '{ message: shout(message), index'),
+  );
+  const fill = () =>
+    spawnSync(process.execPath, [FILL, '.', 'payload'], { cwd: copy, encoding: 'utf8' });
+  const built = fill();
+  assert.equal(built.status, 0, built.stdout + built.stderr);
+  const names = [...PAYLOAD, 'shout.cjs'];
+  assert.deepEqual(readdirSync(path.join(copy, 'payload')).sort(), names);
+  assert.deepEqual(
+    built.stdout.trim().split('\n').sort(),
+    names.map((name) => path.join('payload', name)),
+  );
+  const out = execFileSync(process.execPath, [path.join(copy, 'payload', 'main.cjs')], {
+    input: input('echo', ['a'], { message: 'Hi' }),
+  });
+  assert.deepEqual(results(out), [{ target: 'a', data: { message: 'Hi!', index: 0 } }]);
+
+  writeFileSync(main, `${text}const broken: number = 'text';\n`);
+  const failed = fill();
+  assert.equal(failed.status, 1);
+  assert.match(failed.stdout, /^main\.ts\(\d+,7\): error TS2322/);
+  assert.equal(failed.stderr, '');
+  assert.ok(!readdirSync(path.join(copy, 'payload')).includes('main.cjs'));
 });
 
 test('the single file serves TypeScript in both module kinds', () => {

@@ -113,7 +113,7 @@ fn typescript(ws: &Workspace, tools: &Tools, name: &str, dir: &Path) -> Result<V
             std::fs::remove_dir_all(&out).with_context(|| out.display().to_string())?;
         }
         Job::new(&tools.node)
-            .arg(ws.at("sdk-ts/packaging/example.mjs"))
+            .arg(ws.at("sdk-ts/packaging/payload.mjs"))
             .args([dir, &out])
             .dir(&ws.root)
             .capture()?;
