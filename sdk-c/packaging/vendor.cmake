@@ -3,7 +3,8 @@
 #   cmake -D OUT=FOLDER -P sdk-c/packaging/vendor.cmake
 #
 # The header is modberth_sdk.h with modberth_codes.h in it. The source is every file of src/ in the
-# order of cmake/sources.cmake behind internal.h, with all shared names private.
+# order of cmake/sources.cmake behind internal.h, with all shared names private. The paths written are
+# printed.
 cmake_minimum_required(VERSION 3.20...4.0)
 if(NOT DEFINED OUT)
   message(FATAL_ERROR "say where: cmake -D OUT=FOLDER -P vendor.cmake")
@@ -20,11 +21,17 @@ function(read_text path variable)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
+# message() would write to standard error, or put dashes before the path.
+function(say path)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${path}")
+endfunction()
+
 function(write_text path text)
   string(REPLACE "<modberth-open>" "[" text "${text}")
   string(REPLACE "<modberth-close>" "]" text "${text}")
   string(REPLACE "<modberth-semicolon>" ";" text "${text}")
   file(WRITE "${path}" "${text}")
+  say("${path}")
 endfunction()
 
 set(note "made by sdk-c/packaging/vendor.cmake from the sources of the Modberth C SDK. Do not edit.")

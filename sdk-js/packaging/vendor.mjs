@@ -3,7 +3,7 @@
 //   node packaging/vendor.mjs DIR             modberth-sdk.cjs, modberth-sdk.mjs and their types
 //   node packaging/vendor.mjs DIR --only cjs  modberth-sdk.cjs alone
 //
-// The types need the development packages (`npm ci`); the code needs nothing but Node.js.
+// It prints the paths written. The types need the development packages (`npm ci`); the code needs nothing but Node.js.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,16 +17,21 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /**
  * @param {string} directory
  * @param {'cjs' | 'mjs'} [only]
+ * @returns {string[]} The paths written.
  */
 export function vendor(directory, only) {
   const files = join();
   mkdirSync(directory, { recursive: true });
+  const written = [];
   for (const kind of /** @type {const} */ (['cjs', 'mjs'])) {
     if (only === undefined || only === kind) {
-      writeFileSync(path.join(directory, `modberth-sdk.${kind}`), files[kind]);
+      const file = path.join(directory, `modberth-sdk.${kind}`);
+      writeFileSync(file, files[kind]);
+      written.push(file);
     }
   }
-  if (only === undefined) writeTypes(directory, files.plain);
+  if (only === undefined) written.push(...writeTypes(directory, files.plain));
+  return written;
 }
 
 /**
@@ -66,9 +71,11 @@ function writeTypes(directory, source) {
     const derived = readFileSync(path.join(scratch, 'modberth-sdk.d.mts'), 'utf8')
       .replace(/^import type \{[^}]*\} from '.\/(?:types|internal).js';\n/gm, '')
       .replace(/^\/\*\* @import [^\n]*\*\/\n/gm, '');
-    for (const kind of ['mts', 'cts']) {
-      writeFileSync(path.join(directory, `modberth-sdk.d.${kind}`), `${written}\n${derived}`);
-    }
+    return ['mts', 'cts'].map((kind) => {
+      const file = path.join(directory, `modberth-sdk.d.${kind}`);
+      writeFileSync(file, `${written}\n${derived}`);
+      return file;
+    });
   } finally {
     rmSync(scratch, { recursive: true });
   }
@@ -81,6 +88,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     console.error('usage: node vendor.mjs DIR [--only cjs|mjs]');
     process.exitCode = 2;
   } else {
-    vendor(directory, only === 'cjs' || only === 'mjs' ? only : undefined);
+    const written = vendor(directory, only === 'cjs' || only === 'mjs' ? only : undefined);
+    console.log(written.join('\n'));
   }
 }
