@@ -16,6 +16,13 @@ install(FILES
   "${PROJECT_BINARY_DIR}/modberth-c-config-version.cmake"
   DESTINATION "${MODBERTH_C_CMAKE_DIR}")
 
+# Relative to the file itself, so that `cmake --install --prefix` and a moved tree stay right.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(MODBERTH_C_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH MODBERTH_C_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  set(MODBERTH_C_PREFIX "\${pcfiledir}/${MODBERTH_C_PREFIX}")
+endif()
 configure_file(cmake/modberth-c.pc.in "${PROJECT_BINARY_DIR}/modberth-c.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/modberth-c.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -4,6 +4,7 @@
 #   bin/TARGET            the program; this is the manifest's entry
 #   lib/libcjson.so.1     the system's cJSON, which the sandbox would not show otherwise
 #   licenses/cjson.txt    its licence
+#   modberth.json         examples and resource hints, where the file stands beside CMakeLists.txt
 #
 # The program finds the library beside itself. The loader learns where that is from /proc, which the sandbox
 # does not have, so the place where the host mounts a module stands in the runpath too.
@@ -28,4 +29,5 @@ function(modberth_package target)
   install(TARGETS ${target} RUNTIME DESTINATION bin COMPONENT payload)
   install(FILES "${library}" DESTINATION lib RENAME libcjson.so.1 COMPONENT payload)
   install(FILES "${MODBERTH_CJSON_LICENSE}" DESTINATION licenses RENAME cjson.txt COMPONENT payload)
+  install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/modberth.json" DESTINATION . COMPONENT payload OPTIONAL)
 endfunction()

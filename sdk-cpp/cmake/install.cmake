@@ -14,6 +14,13 @@ install(FILES
   "${PROJECT_BINARY_DIR}/modberth-cpp-config-version.cmake"
   DESTINATION "${MODBERTH_CPP_CMAKE_DIR}")
 
+# Relative to the file itself, so that `cmake --install --prefix` and a moved tree stay right.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(MODBERTH_CPP_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH MODBERTH_CPP_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  set(MODBERTH_CPP_PREFIX "\${pcfiledir}/${MODBERTH_CPP_PREFIX}")
+endif()
 configure_file(cmake/modberth-cpp.pc.in "${PROJECT_BINARY_DIR}/modberth-cpp.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/modberth-cpp.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

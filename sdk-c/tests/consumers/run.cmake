@@ -1,5 +1,6 @@
-# Installs an SDK to a prefix of its own, builds a module against it in three ways and runs each:
-# cmake -D SDK=… -D BUILD=… -D WORK=… -D NAME=modberth-c -D "COMPILE=cc -std=c99 module.c" -P run.cmake
+# Installs an SDK to a prefix of its own, builds a module against it in four ways and runs each:
+# cmake -D SDK=… -D BUILD=… -D WORK=… -D NAME=modberth-c -D "COMPILE=cc -std=c99 module.c"
+#   -D "CARRY=a line for bash: $sdk is the folder of the files to carry, $out the program" -P run.cmake
 # The consumers stand in SDK/tests/consumers. The C++ SDK uses this script too.
 set(consumers "${SDK}/tests/consumers")
 file(REMOVE_RECURSE "${WORK}")
@@ -46,8 +47,13 @@ run(${CMAKE_COMMAND} -S "${consumers}/add-subdirectory" -B "${WORK}/add-subdirec
 run(${CMAKE_COMMAND} --build "${WORK}/add-subdirectory")
 answers("${WORK}/add-subdirectory/consumer")
 
-# The .pc files name the prefix they were configured for; the package is somewhere else here.
+# The prefix is not the one that the project was configured for, and the .pc files must follow.
 file(GLOB_RECURSE pc "${prefix}/${NAME}.pc")
 get_filename_component(pc_dir "${pc}" DIRECTORY)
-run(bash -c "cd '${consumers}' && export PKG_CONFIG_PATH='${pc_dir}' && ${COMPILE} -o '${WORK}/plain' $(pkg-config --define-variable=prefix='${prefix}' --cflags --libs ${NAME})")
+run(bash -c "cd '${consumers}' && export PKG_CONFIG_PATH='${pc_dir}' && ${COMPILE} -o '${WORK}/plain' $(pkg-config --cflags --libs ${NAME})")
 answers("${WORK}/plain")
+
+# The line of the README for a module that carries the SDK as files.
+run(${CMAKE_COMMAND} -D "OUT=${WORK}/carried" -P "${SDK}/packaging/vendor.cmake")
+run(bash -c "cd '${consumers}' && sdk='${WORK}/carried' out='${WORK}/carrying' && ${CARRY}")
+answers("${WORK}/carrying")

@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} --install "${WORK}/build" --prefix "${payload}")
 # Exactly these files.
 file(GLOB_RECURSE files RELATIVE "${payload}" "${payload}/*")
 list(SORT files)
-if(NOT files STREQUAL "bin/echo;lib/libcjson.so.1;licenses/cjson.txt")
+if(NOT files STREQUAL "bin/echo;lib/libcjson.so.1;licenses/cjson.txt;modberth.json")
   message(FATAL_ERROR "the payload holds ${files}")
 endif()
 
