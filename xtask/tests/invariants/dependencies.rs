@@ -163,7 +163,9 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     let mut findings = Vec::new();
     for path in crate::project_files().iter().filter(|path| path.ends_with("Cargo.toml")) {
         let text = crate::text(path).expect("a manifest is text");
-        let member = text.contains("[package]") && !path.starts_with("fuzz");
+        // An example is there to be copied out of the workspace.
+        let outside = path.starts_with("fuzz") || path.starts_with("examples");
+        let member = text.contains("[package]") && !outside;
         // Where unsafe code is allowed a crate has lints of its own, as strict otherwise.
         let own = crate::rust_code::UNSAFE.iter().any(|allowed| path.starts_with(allowed))
             && text.contains("missing_docs = \"deny\"");
@@ -176,4 +178,21 @@ fn every_crate_takes_the_lints_of_the_workspace() {
         assert!(workspace.contains(lint), "the workspace lacks the lint {lint}");
     }
     none("crates that do not take the lints of the workspace", findings);
+}
+
+#[test]
+fn a_rust_example_takes_nothing_from_the_workspace() {
+    let mut findings = Vec::new();
+    let manifests = crate::ending("examples", &["toml"]);
+    for path in manifests.iter().filter(|path| path.ends_with("Cargo.toml")) {
+        let text = crate::text(path).expect("a manifest is text");
+        if text.contains("workspace = true") {
+            findings.push(path.display().to_string());
+        }
+        let paths = text.matches("path = ").count();
+        if paths != 1 {
+            findings.push(format!("{}: {paths} paths; the tutorial promises one", path.display()));
+        }
+    }
+    none("examples that do not build where they are copied to", findings);
 }
