@@ -85,7 +85,7 @@ impl std::error::Error for Problems {}
 /// Something legal that a person should know: it does not stop a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The stable name of the warning: `main_folder` or `hidden_bytes`.
+    /// The stable name of the warning: `main_folder`, `hidden_bytes` or `payload_differs`.
     pub name: &'static str,
     /// What it is about, for people.
     pub message: String,

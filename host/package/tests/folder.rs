@@ -61,6 +61,38 @@ fn only_manifest_and_payload_count() {
 }
 
 #[test]
+fn a_source_that_differs_from_the_payload_gives_a_warning() {
+    let source = echo();
+    let payload = source.path().join("payload");
+    fs::create_dir(payload.join("lib")).unwrap();
+    fs::write(payload.join("lib/own.py"), b"1").unwrap();
+    let warnings = || {
+        let folder = Folder::open(source.path()).unwrap();
+        folder.warnings.into_iter().map(|warning| (warning.name, warning.message)).collect::<Vec<_>>()
+    };
+    // None: there are no sources, they are the same, or what stands there is no file.
+    assert_eq!(warnings(), []);
+    fs::write(source.path().join("main.py"), MAIN).unwrap();
+    symlink("/etc", source.path().join("lib")).unwrap();
+    assert_eq!(warnings(), []);
+
+    fs::write(source.path().join("main.py"), b"changed").unwrap();
+    let [(name, message)] = &warnings()[..] else { panic!("{:?}", warnings()) };
+    assert_eq!(*name, "payload_differs");
+    assert!(message.starts_with("main.py differs from payload/main.py"), "{message}");
+    fs::write(source.path().join("main.py"), MAIN).unwrap();
+    fs::remove_file(source.path().join("lib")).unwrap();
+    fs::create_dir(source.path().join("lib")).unwrap();
+    fs::write(source.path().join("lib/own.py"), b"2").unwrap();
+    assert!(warnings()[0].1.starts_with("lib/own.py differs"), "{:?}", warnings());
+    fs::remove_file(source.path().join("lib/own.py")).unwrap();
+
+    fs::write(source.path().join("modberth.json"), b"{}\n").unwrap();
+    fs::write(payload.join("modberth.json"), b"{}").unwrap();
+    assert!(warnings()[0].1.starts_with("modberth.json differs"), "{:?}", warnings());
+}
+
+#[test]
 fn a_listed_inventory_must_match() {
     let source = echo();
     let packed = pack_folder(source.path()).unwrap();

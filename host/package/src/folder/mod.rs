@@ -13,7 +13,7 @@ use read::{read_file, walk};
 
 use crate::archive::{self, Contents, Packed};
 use crate::fields::shown;
-use crate::limits::{MANIFEST_BYTES, MANIFEST_NAME, PAYLOAD_NAME};
+use crate::limits::{HINTS_NAME, MANIFEST_BYTES, MANIFEST_NAME, MEMBER_BYTES, PAYLOAD_NAME};
 use crate::manifest::{Manifest, ProcessKind, Runtime};
 use crate::package::Package;
 use crate::problem::{Problems, Warning};
@@ -33,7 +33,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a package folder and checks it in full. Only the manifest and the payload are looked at.
+    /// Opens a package folder and checks it in full. Only the manifest and the payload count; sources beside them can give
+    /// the warning `payload_differs`.
     ///
     /// # Errors
     /// Everything that is wrong. A payload that is not built gives `package.payload_missing`, which says what to build.
@@ -66,7 +67,39 @@ pub fn pack_folder(root: &Path) -> Result<Packed, Problems> {
     // A manifest that cannot be read makes every word about the payload a guess.
     let manifest = Manifest::parse(&bytes.contents)?;
     let contents = payload(&folder, root, &manifest)?;
-    archive::pack(&bytes.contents, &contents).map_err(Problems::in_folder)
+    let mut packed = archive::pack(&bytes.contents, &contents).map_err(Problems::in_folder)?;
+    packed.warnings.extend(differing(&folder, &manifest, &contents));
+    Ok(packed)
+}
+
+/// Warns of members whose source, the file of the same path beside `manifest.json`, has other bytes: most likely the
+/// source was changed and the payload was not filled again. A compiled program has no such source.
+fn differing(folder: &read::Open, manifest: &Manifest, contents: &Contents) -> Option<Warning> {
+    let script = manifest.runtime.process().is_some_and(|process| process.kind != ProcessKind::Native);
+    let most = usize::try_from(MEMBER_BYTES).unwrap_or(usize::MAX);
+    let differs = |path: &str, bytes: &[u8]| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let parents = path.strip_suffix(name).unwrap_or_default();
+        // What cannot be read is no source of the payload, and no fault of the package.
+        let mut below: Option<read::Open> = None;
+        for parent in parents.split('/').filter(|parent| !parent.is_empty()) {
+            below = Some(below.as_ref().unwrap_or(folder).folder(parent).ok()??);
+        }
+        let at = below.as_ref().unwrap_or(folder);
+        let source = read_file(at, name, path, most, Code::PackageMemberTooLarge).ok()??;
+        Some(source.contents != bytes)
+    };
+    let (path, _) = contents
+        .iter()
+        .filter(|(path, _)| script || path.as_str() == HINTS_NAME)
+        .find(|(path, bytes)| differs(path, bytes) == Some(true))?;
+    Some(Warning {
+        name: "payload_differs",
+        message: format!(
+            "{path} differs from {PAYLOAD_NAME}/{path}, which is what runs. Fill {PAYLOAD_NAME}/ again if the \
+             source was changed."
+        ),
+    })
 }
 
 /// The contents of the payload, with the mode of a native entry checked.
