@@ -283,8 +283,21 @@ fn two_end_records_are_refused() {
     let second = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
     let problem = refused("package.archive_end", &Zip { comment: second, ..plain.clone() });
     assert!(problem.message.contains("two end records"), "{problem}");
-    // The signature alone in a comment is only text.
-    accepted(&Zip { comment: b"PK\x05\x06".to_vec(), ..plain });
+    // Readers that do not look at the comment's length take a record whose length is wrong, too, or stop at a signature
+    // without a record.
+    let misfit = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\0xx".to_vec();
+    for comment in [misfit, b"PK\x05\x06".to_vec()] {
+        let problem = refused("package.archive_end", &Zip { comment, ..plain.clone() });
+        assert!(problem.message.contains("two end records"), "{problem}");
+    }
+}
+
+/// What stands before the end record is data: a package may carry an archive.
+#[test]
+fn an_archive_in_an_archive_is_no_second_end_record() {
+    let inner = Zip::of(members()).bytes();
+    let carried = members_with(vec![Entry::stored("inner.zip", &inner)], &[("inner.zip", &inner)]);
+    assert_eq!(accepted(&Zip::of(carried)).contents["inner.zip"], inner);
 }
 
 #[test]

@@ -83,7 +83,10 @@ pub(super) fn read(archive: &[u8]) -> Result<Structure, Violation> {
     Ok(Structure { members, hidden, first_hidden })
 }
 
-/// Finds the one end record: the one whose comment ends where the file ends.
+/// Finds the one end record: its comment ends where the file ends, and holds no signature of another.
+///
+/// Readers look for the signature from the end of the file. Some take the first they meet whatever it says of its
+/// comment, others go on to one whose comment fits: a comment with the signature would show them different members.
 fn end_record(archive: &[u8]) -> Result<usize, Violation> {
     let bytes = Bytes(archive);
     let Some(last) = archive.len().checked_sub(END_BYTES) else {
@@ -94,36 +97,41 @@ fn end_record(archive: &[u8]) -> Result<usize, Violation> {
         ));
     };
     let first = last.saturating_sub(COMMENT_BYTES);
-    let mut seen = None;
+    let two = |first: usize, second: usize| {
+        refuse(
+            Code::PackageArchiveEnd,
+            first,
+            format!("There are two end records, at bytes {first} and {second}: readers would disagree."),
+        )
+    };
     let mut found = None;
-    for at in (first..=last).rev().filter(|at| bytes.starts(*at, END)) {
-        seen = Some(at);
-        let comment = bytes.u16(at + 20).map(usize::from);
-        if comment != Some(archive.len() - at - END_BYTES) {
-            continue;
+    let mut misfit = None;
+    // A signature behind `last` has no room for a record, but readers meet it first all the same.
+    for at in (first..archive.len()).rev().filter(|at| bytes.starts(*at, END)) {
+        let fits = at <= last && bytes.u16(at + 20).map(usize::from) == Some(last - at);
+        match found {
+            Some(other) if fits => return Err(two(at, other)),
+            // What stands before the record is the data of a member, such as an archive in the archive.
+            Some(_) => {}
+            None if fits => found = Some(at),
+            None => misfit = misfit.or(Some(at)),
         }
-        if let Some(other) = found {
-            return Err(refuse(
-                Code::PackageArchiveEnd,
-                at,
-                format!("There are two end records, at bytes {at} and {other}: readers would disagree."),
-            ));
-        }
-        found = Some(at);
     }
-    found.ok_or_else(|| match seen {
-        Some(at) => refuse(
+    match (found, misfit) {
+        (Some(at), None) => Ok(at),
+        (Some(at), Some(other)) => Err(two(at, other)),
+        (None, Some(at)) => Err(refuse(
             Code::PackageArchiveEnd,
             at,
             "The end record and its comment do not end where the file ends.",
-        ),
-        None if bytes.starts(0, LOCAL) => refuse(
+        )),
+        (None, None) if bytes.starts(0, LOCAL) => Err(refuse(
             Code::PackageArchiveEnd,
             archive.len(),
             "The archive has no end record: it may be cut short.",
-        ),
-        None => refuse(Code::PackageArchiveFormat, 0, "This is no ZIP archive."),
-    })
+        )),
+        (None, None) => Err(refuse(Code::PackageArchiveFormat, 0, "This is no ZIP archive.")),
+    }
 }
 
 /// Where the central directory begins, and how many members it has.
