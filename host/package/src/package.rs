@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::archive::Contents;
 use crate::digest::Digest;
 use crate::hints::Hints;
-use crate::limits::HINTS_NAME;
+use crate::limits::{HINTS_NAME, MANIFEST_NAME};
 use crate::manifest::{Architecture, Manifest, Process, ProcessKind, Runtime};
 use crate::native::Program;
 use crate::problem::{Problems, Sink, Warning};
@@ -51,6 +51,21 @@ impl Package {
         let mut sink = Sink::new("");
         if let Err(problems) = compare(&manifest.files, contents) {
             sink.extend(problems);
+        }
+        if let Some(process) = manifest.runtime.process()
+            && !contents.contains_key(&process.entry)
+            && !manifest.files.contains_key(&process.entry)
+        {
+            // An empty inventory of an empty archive agrees with it, but the manifest alone is legal only in a source
+            // folder.
+            sink.add(
+                Violation::new(
+                    Code::PackageEntry,
+                    format!("The entry {} is not in the package.", crate::fields::shown(&process.entry)),
+                )
+                .file(MANIFEST_NAME)
+                .path("runtime.entry"),
+            );
         }
         let hints = match contents.get(HINTS_NAME).map(|bytes| Hints::parse(bytes, &manifest)) {
             Some(Ok(hints)) => hints,

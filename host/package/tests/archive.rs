@@ -537,6 +537,11 @@ fn the_inventory_is_exact() {
     let mut entries = members();
     entries[1] = Entry::stored("manifest.json", b"{}");
     assert!(found(entries).iter().all(|problem| problem.code.as_str() == "package.field_missing"));
+    // Nothing listed and nothing there agree, but leave nothing to start.
+    let problem = refused("package.entry", &Zip::of(vec![Entry::stored("manifest.json", &edited(|_| {}))]));
+    assert_eq!(problem.place.path.as_deref(), Some("runtime.entry"));
+    let problem = pack(&edited(|_| {}), &contents([])).unwrap_err().into_first();
+    assert_eq!(problem.code.as_str(), "package.entry");
     // An archive lists its files: an empty inventory is that of a source folder.
     let mut entries = members();
     entries[1] = Entry::stored("manifest.json", &edited(|_| {}));
