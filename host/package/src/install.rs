@@ -13,12 +13,11 @@ use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::archive::Archive;
-use crate::fields::shown;
 use crate::folder::{Entry, open_folder, walk_unpacked};
 use crate::limits::MANIFEST_NAME;
 use crate::member;
 use crate::package::Package;
-use crate::problem::{Problems, Sink};
+use crate::problem::{Problems, Sink, failed};
 
 /// Mode of unpacked files.
 pub const FILE_MODE: u32 = 0o444;
@@ -28,10 +27,6 @@ pub const ENTRY_MODE: u32 = 0o555;
 pub const FOLDER_MODE: u32 = 0o555;
 /// How the name of a folder begins while it is being written. A host removes such folders when it starts.
 pub const STAGE_PREFIX: &str = ".stage-";
-
-fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Violation {
-    Violation::new(Code::PackageIo, format!("Could not {what} {}: {error}.", shown(&path.to_string_lossy())))
-}
 
 /// Unpacks an archive into `store/DIGEST` and gives that path. The folder appears whole or not at all. One that is there
 /// already is verified and used.
@@ -53,7 +48,7 @@ pub fn unpack(archive: &Archive, store: &Path) -> Result<PathBuf, Problems> {
         Ok(()) => stage.keep(),
         // Another process was faster.
         Err(Errno::EXIST | Errno::NOTEMPTY) => verify(&archive.package, &archive.manifest, &target)?,
-        Err(error) => return Err(failed("rename to", &target, &error).into()),
+        Err(error) => return Err(failed("rename to", &target, &error.into()).into()),
     }
     File::open(store).and_then(|folder| folder.sync_all()).map_err(|error| failed("write", store, &error))?;
     Ok(target)

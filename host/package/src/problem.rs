@@ -1,11 +1,38 @@
 //! What is wrong with a package: all of it at once, each problem with its own code and place.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
-use modberth_protocol::{Code, Violation};
+use modberth_protocol::{Blame, Code, Violation};
+use rustix::io::Errno;
 use serde::Serialize;
 
+use crate::fields::shown;
 use crate::limits::{MANIFEST_NAME, PROBLEMS};
+
+/// The file system refused something at a path of the host.
+pub(crate) fn failed(what: &str, path: &Path, error: &io::Error) -> Violation {
+    Violation::new(Code::PackageIo, format!("Could not {what} {}: {error}.", shown(&path.to_string_lossy())))
+}
+
+/// The file system refused something at a path that the caller named: the caller's to mend where another path, or other
+/// permissions, would do.
+pub(crate) fn failed_at_named(what: &str, path: &Path, error: &io::Error) -> Violation {
+    use io::ErrorKind::{
+        InvalidFilename, IsADirectory, NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem,
+    };
+    let of_path = matches!(
+        error.kind(),
+        InvalidFilename | IsADirectory | NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem
+    );
+    let violation = failed(what, path, error);
+    // A circle of links has no stable name among the kinds.
+    if of_path || error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+        violation.blame(Blame::Caller)
+    } else {
+        violation
+    }
+}
 
 /// Everything that a check found wrong, at least one problem and at most [`PROBLEMS`](crate::limits::PROBLEMS).
 ///

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::archive::{Archive, too_large};
 use crate::fields::shown;
 use crate::limits::ARCHIVE_BYTES;
-use crate::problem::Problems;
+use crate::problem::{Problems, failed_at_named};
 
 /// What became of an archive that was to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,19 +22,15 @@ pub enum Saved {
     Same,
 }
 
-fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Violation {
-    Violation::new(Code::PackageIo, format!("Could not {what} {}: {error}.", shown(&path.to_string_lossy())))
-}
-
 /// Opens an ordinary file without waiting on a pipe; `None` if there is none of this name.
 fn open(path: &Path) -> Result<Option<File>, Violation> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(error) => return Err(failed("open", path, &error)),
+        Err(error) => return Err(failed_at_named("open", path, &error.into())),
     };
-    let metadata = file.metadata().map_err(|error| failed("look at", path, &error))?;
+    let metadata = file.metadata().map_err(|error| failed_at_named("look at", path, &error))?;
     if metadata.is_file() {
         Ok(Some(file))
     } else {
@@ -51,7 +47,7 @@ fn open(path: &Path) -> Result<Option<File>, Violation> {
 fn read_bounded(file: File, path: &Path) -> Result<Vec<u8>, Violation> {
     let mut bytes = Vec::new();
     let most = u64::try_from(ARCHIVE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-    file.take(most).read_to_end(&mut bytes).map_err(|error| failed("read", path, &error))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| failed_at_named("read", path, &error))?;
     Ok(bytes)
 }
 
@@ -82,22 +78,19 @@ impl Archive {
 /// `package.output_exists` if something else stands there and `force` is not set; `package.io` if the file system
 /// refuses.
 pub fn save(bytes: &[u8], path: &Path, force: bool) -> Result<Saved, Violation> {
-    if let Some(file) = open(path)? {
-        if read_bounded(file, path)? == bytes {
-            return Ok(Saved::Same);
-        }
-        if !force {
-            return Err(Violation::new(
-                Code::PackageOutputExists,
-                format!("{} exists and holds something else.", shown(&path.to_string_lossy())),
-            ));
-        }
+    let same = || -> Result<bool, Violation> {
+        open(path)?.map_or(Ok(false), |file| Ok(read_bounded(file, path)? == bytes))
+    };
+    if same()? {
+        return Ok(Saved::Same);
     }
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let write = || -> io::Result<()> {
+        // First, as a folder that cannot be opened cannot be made safe on disk later.
+        let opened = File::open(folder)?;
         let mut file = tempfile::Builder::new().prefix(".modberth-").suffix(".zip").tempfile_in(folder)?;
         file.write_all(bytes)?;
         rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644))?;
@@ -105,11 +98,23 @@ pub fn save(bytes: &[u8], path: &Path, force: bool) -> Result<Saved, Violation> 
         if force {
             file.persist(path).map_err(|error| error.error)?;
         } else {
-            // Another process may have written the name meanwhile.
             file.persist_noclobber(path).map_err(|error| error.error)?;
         }
-        File::open(folder)?.sync_all()
+        opened.sync_all()
     };
-    write().map_err(|error| failed("write", path, &error))?;
-    Ok(Saved::Written)
+    match write() {
+        Ok(()) => Ok(Saved::Written),
+        // Something stands there: a file from before, a link that leads nowhere, or what another process has written
+        // meanwhile, which may be the same.
+        Err(error) if !force && error.kind() == io::ErrorKind::AlreadyExists => {
+            if same()? {
+                return Ok(Saved::Same);
+            }
+            Err(Violation::new(
+                Code::PackageOutputExists,
+                format!("{} exists and holds something else.", shown(&path.to_string_lossy())),
+            ))
+        }
+        Err(error) => Err(failed_at_named("write", path, &error)),
+    }
 }

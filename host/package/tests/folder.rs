@@ -272,9 +272,27 @@ fn an_archive_is_saved_whole_and_never_over_something_else() {
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), 1);
 
     let gone = save(b"x", &out.path().join("none/echo.zip"), false).unwrap_err();
-    assert_eq!(gone.code.as_str(), "package.io");
+    assert_eq!((gone.code.as_str(), gone.blame), ("package.io", Blame::Caller));
+    // A link that leads nowhere is no file, but its name is taken: as if another process had just taken it.
+    let link = out.path().join("link.zip");
+    symlink("nowhere", &link).unwrap();
+    let taken = save(b"x", &link, false).unwrap_err();
+    assert_eq!((taken.code.as_str(), taken.blame), ("package.output_exists", Blame::Caller));
+    assert_eq!(fs::read_link(&link).unwrap(), Path::new("nowhere"));
     let folder = save(b"x", out.path(), true).unwrap_err();
     assert_eq!((folder.code.as_str(), folder.blame), ("package.file_special", Blame::Caller));
+}
+
+#[test]
+fn saving_the_same_at_once_from_many_threads_is_no_conflict() {
+    let out = tempfile::tempdir().unwrap();
+    let path = out.path().join("echo.zip");
+    let saved: Vec<Saved> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| save(b"bytes", &path, false).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(saved.iter().filter(|saved| **saved == Saved::Written).count(), 1);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -291,6 +309,14 @@ fn archives_are_opened_within_their_bound() {
         assert_eq!((refused.code.as_str(), refused.blame), ("package.file_special", Blame::Caller));
     };
     special(out.path());
+    // A path that leads nowhere is the caller's, whatever the system calls it.
+    let circle = out.path().join("circle");
+    symlink("circle", &circle).unwrap();
+    for path in [circle, out.path().join("x".repeat(300))] {
+        for refused in [Archive::open(&path).unwrap_err(), Folder::open(&path).unwrap_err()] {
+            assert_eq!((refused.first().code.as_str(), refused.first().blame), ("package.io", Blame::Caller));
+        }
+    }
     let pipe = out.path().join("pipe");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
     special(&pipe);

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::fields::shown;
 use crate::limits::{EXPANDED_BYTES, FOLDER_ENTRIES, MEMBER_BYTES, MEMBERS};
 use crate::member;
-use crate::problem::{Problems, Sink};
+use crate::problem::{Problems, Sink, failed_at_named};
 
 /// An open folder.
 pub(crate) struct Open(OwnedFd);
@@ -40,7 +40,7 @@ pub(crate) fn open_folder(path: &Path) -> Result<Open, Violation> {
                 Code::PackageNotFound,
                 format!("There is no package folder {}: {error}.", shown(&name)),
             ),
-            error => system(error, "open", &name),
+            error => failed_at_named("open", path, &error.into()),
         }
     })
 }
@@ -63,6 +63,7 @@ impl Open {
                     _ => Violation::new(Code::PackageFileSpecial, "This is not a folder.").file(name),
                 })
             }
+            Err(Errno::ACCESS) => Err(closed(self, name, name, "it cannot be entered and read")),
             Err(error) => Err(system(error, "open", name)),
         }
     }
@@ -97,7 +98,7 @@ pub(crate) fn read_file(
         Err(Errno::LOOP) => return Err(link(path)),
         // A socket, or a device without a driver.
         Err(Errno::NXIO) => return Err(special(path)),
-        Err(Errno::ACCESS) => return Err(unreadable(folder, name, path)),
+        Err(Errno::ACCESS) => return Err(closed(folder, name, path, "it cannot be read")),
         Err(error) => return Err(system(error, "open", path)),
     };
     let before = fstat(&file).map_err(|error| system(error, "look at", path))?;
@@ -141,9 +142,9 @@ fn special(path: &str) -> Violation {
     Violation::new(Code::PackageFileSpecial, "This is no ordinary file.").file(path)
 }
 
-fn unreadable(folder: &Open, name: &str, path: &str) -> Violation {
+fn closed(folder: &Open, name: &str, path: &str, what: &str) -> Violation {
     let mode = statat(&folder.0, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_mode & 0o7_777);
-    super::access::mode_problem(path, mode, "it cannot be read")
+    super::access::mode_problem(path, mode, what)
 }
 
 /// Reads every file below a folder, sorted by path. `label` stands before the paths in messages.
