@@ -13,7 +13,7 @@ use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::archive::Archive;
-use crate::folder::{Entry, open_folder, walk_unpacked};
+use crate::folder::{Entry, open_unpacked, walk_unpacked};
 use crate::limits::MANIFEST_NAME;
 use crate::member;
 use crate::package::Package;
@@ -25,6 +25,8 @@ pub const FILE_MODE: u32 = 0o444;
 pub const ENTRY_MODE: u32 = 0o555;
 /// Mode of unpacked folders, the outermost included.
 pub const FOLDER_MODE: u32 = 0o555;
+/// Mode of the store if it has to be made.
+const STORE_MODE: u32 = 0o755;
 /// How the name of a folder begins while it is being written. A host removes such folders when it starts.
 pub const STAGE_PREFIX: &str = ".stage-";
 
@@ -39,7 +41,12 @@ pub fn unpack(archive: &Archive, store: &Path) -> Result<PathBuf, Problems> {
         verify(&archive.package, &archive.manifest, &target)?;
         return Ok(target);
     }
-    fs::create_dir_all(store).map_err(|error| failed("make", store, &error))?;
+    // Whoever can write here can exchange a package after its check, so the umask does not decide that alone.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(STORE_MODE)
+        .create(store)
+        .map_err(|error| failed("make", store, &error))?;
     let stage = Stage::new(store).map_err(|error| failed("make a folder in", store, &error))?;
     fill(archive, &stage.path).map_err(|error| failed("unpack into", &stage.path, &error))?;
     verify(&archive.package, &archive.manifest, &stage.path)?;
@@ -160,7 +167,7 @@ pub fn verify_owned_by(
     folder: &Path,
     owner: u32,
 ) -> Result<(), Problems> {
-    let root = open_folder(folder)?;
+    let root = open_unpacked(folder)?;
     let (files, found_folders) = walk_unpacked(&root)?;
     let mut sink = Sink::new("");
     let mut look = |path: &str, mode: u32, wanted: u32, found: u32| {

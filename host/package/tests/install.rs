@@ -103,6 +103,34 @@ fn unpacking_at_once_from_many_threads_gives_one_folder() {
     assert_eq!(store.entries(), [archive.package.digest.to_string()]);
 }
 
+/// Whatever the umask of the host: others who can write into the store could exchange what was checked.
+#[test]
+fn a_store_that_has_to_be_made_is_writable_for_nobody_else() {
+    let (archive, store) = (archive(), Store::new());
+    let outer = store.0.path().join("outer");
+    let before = rustix::process::umask(rustix::fs::Mode::empty());
+    let unpacked = unpack(&archive, &outer.join("inner"));
+    rustix::process::umask(before);
+    unpacked.unwrap();
+    assert_eq!((mode(&outer), mode(&outer.join("inner"))), (0o755, 0o755));
+}
+
+/// What a link leads to is not what was unpacked, however equal: it can be exchanged after the check.
+#[test]
+fn an_unpacked_package_is_no_link() {
+    let (archive, store, elsewhere) = (archive(), Store::new(), Store::new());
+    let real = unpack(&archive, elsewhere.0.path()).unwrap();
+    let link = store.0.path().join(archive.package.digest.to_string());
+    symlink(&real, &link).unwrap();
+    assert_eq!(files(&unpack(&archive, store.0.path()).unwrap_err()), [("package.file_link", ".")]);
+    assert_eq!(
+        files(&verify(&archive.package, &archive.manifest, &link).unwrap_err()),
+        [("package.file_link", ".")]
+    );
+    let gone = verify(&archive.package, &archive.manifest, &store.0.path().join("gone")).unwrap_err();
+    assert_eq!(gone.first().code.as_str(), "package.not_found");
+}
+
 /// Opens the way to a member, changes it, and closes it again with the modes of before.
 fn change(root: &Path, member: &str, change: impl FnOnce(&Path)) {
     let path = root.join(member);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use modberth_protocol::{Code, Violation};
 
 pub use access::check_access;
-pub(crate) use read::{Entry, open_folder, walk_unpacked};
-use read::{read_file, walk};
+pub(crate) use read::{Entry, open_unpacked, walk_unpacked};
+use read::{open_folder, read_file, walk};
 
 use crate::archive::{self, Contents, Packed};
 use crate::fields::shown;

@@ -33,16 +33,25 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 
 /// Opens the folder of a package. The path itself is the caller's and may be a link.
 pub(crate) fn open_folder(path: &Path) -> Result<Open, Violation> {
-    rustix::fs::open(path, FOLDER, Mode::empty()).map(Open).map_err(|error| {
-        let name = path.to_string_lossy();
-        match error {
-            Errno::NOENT | Errno::NOTDIR => Violation::new(
-                Code::PackageNotFound,
-                format!("There is no package folder {}: {error}.", shown(&name)),
-            ),
-            error => failed_at_named("open", path, &error.into()),
-        }
+    rustix::fs::open(path, FOLDER, Mode::empty()).map(Open).map_err(|error| no_folder(path, error))
+}
+
+/// Opens the folder of an unpacked package, which is no link itself: what a link leads to can be exchanged.
+pub(crate) fn open_unpacked(path: &Path) -> Result<Open, Violation> {
+    rustix::fs::open(path, FOLDER | OFlags::NOFOLLOW, Mode::empty()).map(Open).map_err(|error| match error {
+        Errno::LOOP | Errno::NOTDIR if path.is_symlink() => link("."),
+        error => no_folder(path, error),
     })
+}
+
+fn no_folder(path: &Path, error: Errno) -> Violation {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => Violation::new(
+            Code::PackageNotFound,
+            format!("There is no package folder {}: {error}.", shown(&path.to_string_lossy())),
+        ),
+        error => failed_at_named("open", path, &error.into()),
+    }
 }
 
 pub(crate) fn system(error: Errno, what: &str, path: &str) -> Violation {
@@ -236,6 +245,8 @@ impl Walk {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => match folder.folder(name) {
                 Ok(Some(inner)) => {
+                    // Of the folder that is open, as the name may have got another one since.
+                    let stat = inner.stat(path)?;
                     self.folders.push(Found {
                         path: below.clone(),
                         mode: stat.st_mode & 0o7_777,
