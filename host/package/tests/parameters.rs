@@ -350,15 +350,24 @@ fn texts_that_are_no_value_are_refused_by_name() {
         ("string-list", "[1]", "parameter.type"),
         ("string-list", r#"["a"],"q":["b"]"#, "parameter.type"),
         ("string-list", r#"["a","a"]"#, "parameter.item_duplicate"),
-        ("string-list", "[", "json.truncated"),
+        // As long as a text may be on a command line; no bound of the parameter, but of all JSON.
+        ("string", &"x".repeat(65_537), "json.string_length"),
+        ("string-list", &"x".repeat(65_537), "json.string_length"),
+        ("string-list", "[", "json.syntax"),
     ] {
         let fault = texts(json!({"type": spec}), &[("p", given)]).unwrap_err();
-        if code == "json.truncated" {
-            assert!(fault.code.as_str().starts_with("json."), "{fault}");
-        } else {
-            assert_eq!(fault.code.as_str(), code, "{given}: {fault}");
-        }
+        assert_eq!(fault.code.as_str(), code, "{given}: {fault}");
         assert_eq!(fault.place.parameter.as_deref(), Some("p"), "{given}: {fault}");
+        if fault.code.as_str().starts_with("json.") {
+            assert_eq!(fault.place.path, None, "a place in JSON that nobody wrote: {fault}");
+        }
+    }
+    let fault = texts(json!({"type": "string"}), &[("p", &"x".repeat(65_537))]).unwrap_err();
+    assert_eq!((fault.limit, fault.actual), (Some(65_536), Some(65_537)));
+    // The byte of the text that was given, counted from 0.
+    for (given, byte) in [(r#"["a",]"#, 5), ("[", 1), (r#"["a" 1]"#, 5)] {
+        let fault = texts(json!({"type": "string-list"}), &[("p", given)]).unwrap_err();
+        assert_eq!(fault.place.offset, Some(byte), "{given}: {fault}");
     }
     let fault = texts(json!({"type": "string"}), &[("p", "a"), ("p", "b")]).unwrap_err();
     assert_eq!(fault.code.as_str(), "parameter.repeated");

@@ -48,16 +48,17 @@ impl Schema {
                 }
             }
         }
-        let members: Vec<_> = values
-            .iter()
-            .map(|(parameter, value)| {
-                let value = match value {
-                    Value::One(json) => json.clone(),
-                    Value::Items(items) => format!("[{}]", items.join(",")),
-                };
-                format!("{}:{value}", quote(&parameter.name))
-            })
-            .collect();
+        let mut members = Vec::with_capacity(values.len());
+        for (parameter, value) in &values {
+            let value = match value {
+                Value::One(json) => json.clone(),
+                Value::Items(items) => format!("[{}]", items.join(",")),
+            };
+            // Here the parameter is known that a bound of all JSON is about; the caller never sees the whole object.
+            json::parse(wrapped(&value).as_bytes(), &json::Profile::PROCESS)
+                .map_err(|fault| of_text(parameter, fault))?;
+            members.push(format!("{}:{value}", quote(&parameter.name)));
+        }
         let object = format!("{{{}}}", members.join(","));
         let raw = json::parse(object.as_bytes(), &json::Profile::PROCESS)?;
         self.check(raw)?;
@@ -68,6 +69,21 @@ impl Schema {
 enum Value {
     One(String),
     Items(Vec<String>),
+}
+
+/// What stands before a value in a document that holds it alone.
+const BEFORE: &str = "{\"v\":";
+
+/// The documents that are checked are objects, so a value alone is checked as a member of one.
+fn wrapped(value: &str) -> String {
+    format!("{BEFORE}{value}}}")
+}
+
+/// A fault of the JSON that was made from texts: its place in that JSON says nothing to who wrote the texts.
+fn of_text(parameter: &Parameter, fault: Violation) -> Violation {
+    let mut of_text = Violation::new(fault.code, fault.message).parameter(&parameter.name);
+    (of_text.limit, of_text.actual) = (fault.limit, fault.actual);
+    of_text
 }
 
 fn unreadable(parameter: &Parameter, text: &str, wanted: &str) -> Violation {
@@ -100,11 +116,10 @@ fn is_scalar(
     if text.bytes().any(|byte| !(byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))) {
         return Ok(false);
     }
-    let wrapped = format!("{{\"v\":{text}}}");
-    match json::parse(wrapped.as_bytes(), &json::Profile::PROCESS) {
+    match json::parse(wrapped(text).as_bytes(), &json::Profile::PROCESS) {
         Ok(raw) => Ok(raw.get("v").is_some_and(&test)),
         Err(fault) if matches!(fault.code, Code::JsonIntegerRange | Code::JsonNonfinite) => {
-            Err(Violation::new(fault.code, fault.message).parameter(&parameter.name))
+            Err(of_text(parameter, fault))
         }
         Err(_) => Ok(false),
     }
@@ -114,9 +129,12 @@ fn read_items(parameter: &Parameter, text: &str) -> Result<Vec<String>, Violatio
     if !text.starts_with('[') {
         return Ok(vec![quote(text)]);
     }
-    let wrapped = format!("{{\"v\":{text}}}");
-    let raw = json::parse(wrapped.as_bytes(), &json::Profile::PROCESS)
-        .map_err(|fault| fault.parameter(&parameter.name))?;
+    let wrapped = wrapped(text);
+    let raw = json::parse(wrapped.as_bytes(), &json::Profile::PROCESS).map_err(|fault| {
+        // Here the text is JSON itself, so its byte can be named. Behind the text stands the end of the object.
+        let byte = fault.place.offset.unwrap_or(0).saturating_sub(BEFORE.len() as u64);
+        of_text(parameter, fault).offset(byte.min(text.len() as u64))
+    })?;
     // More than one member means that the text closed the object itself.
     let list = if raw.members().is_some_and(|members| members.count() == 1) { raw.get("v") } else { None };
     match list.and_then(|list| list.elements()) {
