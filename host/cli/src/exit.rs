@@ -92,15 +92,14 @@ impl From<io::Error> for Stop {
 }
 
 impl Stop {
-    /// Says what happened, as far as anybody still reads it.
+    /// Says what happened, as far as it can be written.
     pub(crate) fn report(self, report: &mut Report) -> Exit {
         match self {
             Self::Problems(problems) => {
-                // Who closed the output does not want to know more.
+                // What was refused decides the exit code, even where it cannot be said.
                 let _ = report.refusal(&problems);
                 Exit::of(problems.first(), false)
             }
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Self::Output(error) => {
                 let _ = report.note(&format!("cannot write: {error}"));
                 Exit::Host

@@ -1,6 +1,7 @@
 //! `modberth frame`: raw streams of frames, shown and checked.
 
 use std::io::Read as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use modberth_protocol::frame::Decoder;
@@ -35,10 +36,10 @@ struct Stream {
 }
 
 /// Reads a stream frame by frame, however long it is; a frame is the most that is kept. `each` judges a frame and says
-/// whether to go on.
+/// whether to go on; it breaks with a violation, or because it has seen enough.
 fn read(
     path: &Path,
-    mut each: impl FnMut(&Frame) -> Result<Option<Violation>, Stop>,
+    mut each: impl FnMut(&Frame) -> Result<ControlFlow<Option<Violation>>, Stop>,
 ) -> Result<Stream, Stop> {
     let mut file = source::open_file(path)?;
     let mut decoder = Decoder::new();
@@ -61,12 +62,14 @@ fn read(
             match decoder.push(&mut input) {
                 Ok(None) => {}
                 Ok(Some(payload)) => {
-                    stream.frames += 1;
+                    stream.frames = stream.frames.saturating_add(1);
                     let length = (FRAME_HEADER + payload.len()) as u64;
                     let frame = Frame { number: stream.frames, offset, payload };
-                    if let Some(violation) = each(&frame)? {
-                        let at = offset + FRAME_HEADER as u64 + violation.place.offset.unwrap_or(0);
-                        stream.fault = Some((violation, at));
+                    if let ControlFlow::Break(violation) = each(&frame)? {
+                        stream.fault = violation.map(|violation| {
+                            let at = offset + FRAME_HEADER as u64 + violation.place.offset.unwrap_or(0);
+                            (violation, at)
+                        });
                         return Ok(stream);
                     }
                     offset += length;
@@ -105,7 +108,8 @@ pub(crate) fn decode(files: &[PathBuf], pretty: bool, report: &mut Report) -> Re
             } else {
                 show(frame, verdict.as_ref(), pretty, report)?;
             }
-            Ok(None)
+            // A stream may have no end; without a reader it is not shown further.
+            Ok(if report.is_unread() { ControlFlow::Break(None) } else { ControlFlow::Continue(()) })
         })?;
         if let Some((fault, at)) = &stream.fault {
             if report.is_json() {
@@ -119,6 +123,9 @@ pub(crate) fn decode(files: &[PathBuf], pretty: bool, report: &mut Report) -> Re
         }
         if bad_payload || stream.fault.is_some() {
             exit = Exit::Partial;
+        }
+        if report.is_unread() {
+            break;
         }
     }
     Ok(exit)
@@ -208,7 +215,10 @@ fn verdict(path: &Path, stream: &Stream, json_only: bool) -> Value {
 
 fn frames(path: &Path, checker: &mut Checker) -> Result<Stream, Stop> {
     read(path, |frame| {
-        Ok(checker.check(&frame.payload, &Profile::PROCESS).err().map(|fault| fault.frame(frame.number)))
+        Ok(match checker.check(&frame.payload, &Profile::PROCESS) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(fault) => ControlFlow::Break(Some(fault.frame(frame.number))),
+        })
     })
 }
 

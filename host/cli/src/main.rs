@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod source;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
@@ -20,7 +21,10 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(wrong) => return not_run(&wrong).into(),
+    };
     let mut report = Report::new(arguments.json, arguments.color);
     let done = match &arguments.command {
         Command::Run(run) => run::run(run, &mut report),
@@ -40,6 +44,20 @@ fn main() -> ExitCode {
         Err(stop) => stop.report(&mut report),
     };
     exit.into()
+}
+
+/// The command line is wrong, or asks for help or the version, which stand on standard output like any other answer.
+fn not_run(wrong: &clap::Error) -> Exit {
+    match wrong.print() {
+        // A wrong command line is wrong whether or not it can be said.
+        _ if wrong.use_stderr() => Exit::Usage,
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // Nothing is left to say it with if this fails, too.
+            let _ = writeln!(io::stderr(), "cannot write: {error}");
+            Exit::Host
+        }
+        _ => Exit::Success,
+    }
 }
 
 fn completions(shell: clap_complete::Shell, report: &mut Report) -> Result<Exit, Stop> {

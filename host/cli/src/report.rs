@@ -24,6 +24,7 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) struct Report {
     json: bool,
     colored_out: bool,
+    unread: bool,
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
 }
@@ -41,7 +42,7 @@ impl Report {
         };
         let out = AutoStream::new(io::stdout(), choice(io::stdout().is_terminal()));
         let err = AutoStream::new(io::stderr(), choice(io::stderr().is_terminal()));
-        Self { json, colored_out: out.current_choice() != ColorChoice::Never, out, err }
+        Self { json, colored_out: out.current_choice() != ColorChoice::Never, unread: false, out, err }
     }
 
     /// True if a program reads standard output.
@@ -49,15 +50,28 @@ impl Report {
         self.json
     }
 
+    /// True once nobody reads standard output any more. A command that has a verdict goes on for its exit code; one that
+    /// only shows may end.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread
+    }
+
     /// A line on standard output.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "{text}")
+        let written = writeln!(self.out, "{text}");
+        self.read_or_not(written)
     }
 
     /// Bytes on standard output, as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)?;
-        self.out.flush()
+        let written = self.out.write_all(bytes).and_then(|()| self.out.flush());
+        self.read_or_not(written)
+    }
+
+    /// A reader who went away is no error: what the command does, and its exit code, do not depend on who listens.
+    fn read_or_not(&mut self, written: io::Result<()>) -> io::Result<()> {
+        self.unread |= is_broken_pipe(&written);
+        if self.unread { Ok(()) } else { written }
     }
 
     /// One JSON document on one line of standard output.
@@ -67,7 +81,8 @@ impl Report {
 
     /// A line on standard error.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.err, "{text}")
+        let written = writeln!(self.err, "{text}");
+        if is_broken_pipe(&written) { Ok(()) } else { written }
     }
 
     /// A loud line on standard error.
@@ -129,6 +144,10 @@ impl Report {
         table.add_rows(rows);
         self.line(&table.to_string())
     }
+}
+
+fn is_broken_pipe(written: &io::Result<()>) -> bool {
+    written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// A failure as JSON: the violation with its remedy.

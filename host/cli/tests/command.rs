@@ -4,7 +4,7 @@ mod support;
 
 use std::process::{Command, Stdio};
 
-use support::{ECHO, ended, modberth, module, path, run};
+use support::{ECHO, ended, frame, modberth, module, path, run};
 
 #[test]
 fn help_lists_commands_and_exit_codes() {
@@ -45,21 +45,100 @@ fn colour_follows_the_flag_and_the_environment() {
     assert!(wide.out.contains("\u{1b}["), "{}", wide.out);
 }
 
+/// A pipe that nobody reads.
+fn unread() -> Stdio {
+    let (_, writer) = std::io::pipe().unwrap();
+    writer.into()
+}
+
+fn status(arguments: &[&str], out: Stdio, err: Stdio) -> (Option<i32>, String, String) {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
+        .args(arguments)
+        .stdout(out)
+        .stderr(err)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = module(ECHO);
     for arguments in
         [&["inspect", path(&folder)][..], &["check", "--json", path(&folder)], &["completions", "bash"]]
     {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let output = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
-            .args(arguments)
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
-        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        let done = status(arguments, unread(), Stdio::piped());
+        assert_eq!(done, (Some(0), String::new(), String::new()), "{arguments:?}");
     }
+}
+
+/// What a command found out is its exit code, and what it does does not depend on who listens.
+#[test]
+fn a_reader_that_goes_away_changes_no_exit_code() {
+    let failing = module("sys.exit(7)");
+    let partial = module("answer(lambda t: {'error': {'code': 'gone', 'message': ''}})");
+    let frames = failing.path().join("frames");
+    std::fs::write(&frames, [0; 4]).unwrap();
+    let frames = frames.to_str().unwrap();
+    for (arguments, code) in [
+        (&["run", path(&failing), "play", "-t", "a"][..], 4),
+        (&["run", path(&partial), "play", "-t", "a"], 1),
+        (&["run", path(&partial), "paly", "-t", "a"], 3),
+        (&["check", path(&partial), "/nonexistent"], 3),
+        (&["inspect", "/nonexistent"], 3),
+        (&["frame", "check", frames], 1),
+        (&["frame", "decode", frames], 1),
+    ] {
+        let with_json = [arguments, &["--json"]].concat();
+        for arguments in [arguments, &with_json] {
+            assert_eq!(status(arguments, unread(), Stdio::null()).0, Some(code), "{arguments:?}");
+            assert_eq!(status(arguments, Stdio::null(), unread()).0, Some(code), "{arguments:?}");
+        }
+    }
+}
+
+/// The warning that nothing is confined stands first on standard error; the action runs all the same.
+#[test]
+fn an_action_runs_without_a_reader_of_standard_error() {
+    let folder = module(ECHO);
+    let (code, out, _) =
+        status(&["run", path(&folder), "play", "-t", "a", "--json"], Stdio::piped(), unread());
+    assert_eq!(code, Some(0));
+    assert!(out.contains(r#""outcome":"results""#), "{out}");
+}
+
+#[test]
+fn frames_are_shown_only_as_long_as_somebody_reads() {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
+        .args(["frame", "decode", "-"])
+        .stdin(Stdio::piped())
+        .stdout(unread())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // A stream that is far from its end when the command ends: nobody takes the rest.
+    let ended = (0..1_000_000).any(|_| std::io::Write::write_all(&mut input, &frame(b"{}")).is_err());
+    drop(input);
+    assert!(ended);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_a_fault_of_the_machine() {
+    let folder = module(ECHO);
+    for arguments in [
+        &["run", path(&folder), "play", "-t", "a", "--json"][..],
+        &["check", path(&folder)],
+        &["inspect", path(&folder)],
+        &["completions", "bash"],
+        &["--version"],
+        &["--help"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let (code, _, err) = status(arguments, full.into(), Stdio::piped());
+        assert_eq!(code, Some(6), "{arguments:?}");
+        assert!(err.contains("cannot write: No space left on device"), "{err}");
+    }
+    assert_eq!(status(&["--version"], unread(), Stdio::null()).0, Some(0));
 }
