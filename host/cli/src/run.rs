@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use comfy_table::{Cell, Color};
@@ -10,7 +11,7 @@ use modberth_host::{Canceller, Exit as ModuleExit, Host, Invocation, Limits, Out
 use modberth_protocol::limits::FRAME_PAYLOAD;
 use modberth_protocol::process;
 use modberth_protocol::{Blame, Code, Violation};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::args::Run;
@@ -46,11 +47,13 @@ pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
     }
     let deaf = |error| Violation::new(Code::HostIo, format!("Cannot listen for signals: {error}."));
     // From here on a signal cancels the action instead of ending this process before its clean-up.
-    let signals = Signals::new([SIGINT, SIGTERM]).map_err(deaf)?;
+    let signals = Signals::new(heard().map_err(deaf)?).map_err(deaf)?;
     let running = host.invoke(invocation);
     let interrupt = Interrupt::new(signals, running.canceller()).map_err(deaf)?;
     let outcome = running.wait();
-    let interrupted = interrupt.end();
+    // First, as a signal may end the command while it prints.
+    drop(runnable);
+    let interrupted = interrupt.is_over();
     let exit = exit_of(&outcome, interrupted);
     if report.is_json() {
         report.line(&outcome.to_json())?;
@@ -168,18 +171,30 @@ fn stderr(outcome: &Outcome, report: &mut Report, tail: Option<usize>) -> io::Re
     Ok(())
 }
 
-/// Cancels the action at the first signal and ends the command at the second.
+/// The signals that cancel an action: those that end a process, without those that whoever started this one has it
+/// ignore, as `nohup` and shells do.
+fn heard() -> io::Result<Vec<i32>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    Ok([SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0).collect())
+}
+
+/// Cancels the action at the first signal and ends the command at the second, or at the first once the action is over.
 struct Interrupt {
     handle: Handle,
-    thread: std::thread::JoinHandle<()>,
-    seen: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    last: Arc<AtomicBool>,
 }
 
 impl Interrupt {
     fn new(mut signals: Signals, canceller: Canceller) -> io::Result<Self> {
         let handle = signals.handle();
-        let seen = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&seen);
+        let last = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&last);
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for _ in signals.forever() {
                 if told.swap(true, Ordering::SeqCst) {
@@ -189,14 +204,22 @@ impl Interrupt {
                 canceller.cancel();
             }
         })?;
-        Ok(Self { handle, thread, seen })
+        Ok(Self { handle, thread: Some(thread), last })
     }
 
-    /// True if a signal came.
-    fn end(self) -> bool {
+    /// The action is over: the next signal ends the command, which may wait long for who reads its output. True if a
+    /// signal came before.
+    fn is_over(&self) -> bool {
+        self.last.swap(true, Ordering::SeqCst)
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
         self.handle.close();
-        // The thread does nothing that could panic.
-        let _ = self.thread.join();
-        self.seen.load(Ordering::SeqCst)
+        if let Some(thread) = self.thread.take() {
+            // The thread does nothing that could panic.
+            let _ = thread.join();
+        }
     }
 }

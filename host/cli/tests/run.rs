@@ -6,6 +6,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use support::{ECHO, ended, manifest, modberth, module, package, path, run, run_with, script};
 
@@ -364,32 +365,97 @@ fn archives_run_from_a_temporary_folder_that_is_removed() {
     done.says(&["error[package.archive_format]"]);
 }
 
-/// True once the process handles SIGINT itself.
-fn handles_interrupts(pid: u32) -> bool {
+/// True once the process handles SIGTERM itself: the last of the signals that it asks for.
+fn handles_signals(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
-    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+    let term = 1 << (Signal::TERM.as_raw() - 1);
+    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & term != 0)
+}
+
+/// Waits until the command handles signals itself, then sends one.
+#[track_caller]
+fn send(child: &std::process::Child, signal: Signal) {
+    let guard = Instant::now() + Duration::from_secs(60);
+    while !handles_signals(child.id()) {
+        assert!(Instant::now() < guard, "the command never listened for signals");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 #[test]
 fn an_interrupt_cancels_the_action_and_exits_130() {
-    let folder = module("import time\ntime.sleep(600)");
-    for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+    let source = module("import time\ntime.sleep(600)");
+    let work = tempfile::tempdir().unwrap();
+    let archive = work.path().join("play.zip");
+    assert_eq!(run(&["pack", path(&source), "-o", archive.to_str().unwrap()]).code, 0);
+    let temporary = work.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let child = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
-            .args(["run", path(&folder), "play", "-t", "a", "--json"])
+            .env("TMPDIR", &temporary)
+            .args(["run", archive.to_str().unwrap(), "play", "-t", "a", "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let guard = Instant::now() + Duration::from_secs(60);
-        while !handles_interrupts(child.id()) {
-            assert!(Instant::now() < guard, "the command never listened for signals");
-            std::thread::yield_now();
-        }
-        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        send(&child, signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(outcome["failure"]["code"], "process.cancelled");
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     }
+}
+
+/// What `nohup` promises: the terminal may go, the action goes on.
+#[test]
+fn a_signal_that_is_ignored_cancels_nothing() {
+    let folder = module("import time\ntime.sleep(1)\nanswer(lambda t: {'data': 1})");
+    let child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(assert_cmd::cargo::cargo_bin!("modberth"))
+        .args(["run", path(&folder), "play", "-t", "a", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    send(&child, Signal::HUP);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+}
+
+/// The results are known and nobody takes them: one signal is enough, and nothing is left of the archive.
+#[test]
+fn a_signal_ends_a_command_that_waits_for_who_reads_its_results() {
+    let source = module("answer(lambda t: {'data': ['x' * 60000] * 10})");
+    let work = tempfile::tempdir().unwrap();
+    let archive = work.path().join("play.zip");
+    assert_eq!(run(&["pack", path(&source), "-o", archive.to_str().unwrap()]).code, 0);
+    let temporary = work.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
+        .env("TMPDIR", &temporary)
+        .args(["run", archive.to_str().unwrap(), "play", "-t", "a", "--json"])
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The first byte shows that it prints; more than a pipe holds is to come.
+    std::io::Read::read_exact(&mut reader, &mut [0]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let guard = Instant::now() + Duration::from_secs(60);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > guard {
+            child.kill().unwrap();
+            panic!("the command did not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
 }
