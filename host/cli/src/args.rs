@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 const EXITS: &str = "\
 Exit codes:
     0  done; every target has data
-    1  some target has an error; or `check` under `frame` refused a file
+    1  some target has an error; or `frame` refused a file
     2  the command line is wrong, or a file it names cannot be read
     3  refused before any process: a bad package, request or parameter
     4  the module failed

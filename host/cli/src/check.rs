@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use modberth_package::folder::check_access;
-use modberth_package::{Folder, Problems};
+use modberth_package::{Problems, Warning};
+use modberth_protocol::Violation;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Stop};
-use crate::report::{DIM, GOOD, Report, clean, failure, name};
+use crate::report::{DIM, GOOD, Report, failure, name};
 use crate::source::{self, Source};
 
 pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop> {
@@ -16,9 +17,9 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
     for path in paths {
         match source::read(path) {
             Ok(source) => {
-                let notes = notes(path, &source);
+                let warnings = warnings(&source);
                 if report.is_json() {
-                    documents.push(good(path, &source, &notes));
+                    documents.push(good(path, &source, &warnings));
                 } else {
                     report.line(&format!(
                         "{GOOD}ok{GOOD:#} {} {} {} {DIM}{}{DIM:#}",
@@ -27,8 +28,8 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
                         source.package.manifest.version,
                         source.package.digest
                     ))?;
-                    for note in &notes {
-                        report.warning(note)?;
+                    for warning in &warnings {
+                        report.warning(&warning.message)?;
                     }
                 }
             }
@@ -57,29 +58,30 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
 }
 
 /// What does not make the package wrong, but keeps it from running here or elsewhere.
-fn notes(path: &Path, source: &Source) -> Vec<String> {
-    let mut notes: Vec<_> = source.warnings.iter().map(|warning| warning.message.clone()).collect();
-    match source.package.runnable() {
-        Err(fault) => notes.push(format!("It does not run on this machine: {fault}")),
-        Ok(_) => {
-            if let Some(program) = &source.package.program
-                && let Err(fault) = program.find_loader(&path.join("payload"))
-                && source.kind == "folder"
-            {
-                notes.push(format!("It does not run on this machine: {fault}"));
-            }
-        }
+fn warnings(source: &Source) -> Vec<Warning> {
+    let mut warnings = source.warnings.clone();
+    // A declarative package is not there to run, so nothing keeps it from that.
+    if source.package.manifest.runtime.process().is_none() {
+        return warnings;
     }
-    if source.kind == "folder"
-        && let Ok(folder) = Folder::open(path)
-        && let Err(problems) = check_access(&folder)
+    let mut add = |fault: &Violation, what: &str| {
+        warnings.push(Warning { name: fault.code.as_str(), message: format!("{what}: {fault}") });
+    };
+    let program = source.package.program.as_ref();
+    if let Err(fault) = source.package.runnable() {
+        add(&fault, "It does not run on this machine");
+    } else if let Some((program, folder)) = program.zip(source.folder.as_ref())
+        && let Err(fault) = program.find_loader(&folder.payload)
     {
-        notes.extend(problems.iter().map(|problem| format!("A module under a user of its own: {problem}")));
+        add(&fault, "It does not run on this machine");
     }
-    notes.iter().map(|note| clean(note)).collect()
+    if let Some(Err(problems)) = source.folder.as_ref().map(check_access) {
+        problems.iter().for_each(|fault| add(fault, "A module under a user of its own"));
+    }
+    warnings
 }
 
-fn good(path: &Path, source: &Source, notes: &[String]) -> Value {
+fn good(path: &Path, source: &Source, warnings: &[Warning]) -> Value {
     json!({
         "path": source::label(path),
         "ok": true,
@@ -87,7 +89,7 @@ fn good(path: &Path, source: &Source, notes: &[String]) -> Value {
         "id": source.package.manifest.id,
         "version": source.package.manifest.version,
         "digest": source.package.digest,
-        "warnings": notes,
+        "warnings": warnings,
     })
 }
 

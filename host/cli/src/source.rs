@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use modberth_host::Module;
-use modberth_package::{Archive, Folder, Package, Problems, Warning, install, pack_folder};
+use modberth_package::{Archive, Folder, Package, Problems, Warning, install};
 use modberth_protocol::{Code, Violation};
 use tempfile::TempDir;
 
@@ -16,18 +16,31 @@ pub(crate) struct Source {
     pub(crate) warnings: Vec<Warning>,
     /// Bytes of the archive that it is or packs to.
     pub(crate) size: u64,
+    /// The folder, if it is one.
+    pub(crate) folder: Option<Folder>,
 }
 
 /// Reads and checks a package folder or an archive.
 pub(crate) fn read(path: &Path) -> Result<Source, Problems> {
     if path.is_dir() {
-        let packed = pack_folder(path)?;
-        let size = packed.bytes.len() as u64;
-        Ok(Source { kind: "folder", package: packed.package, warnings: packed.warnings, size })
+        let folder = Folder::open(path)?;
+        Ok(Source {
+            kind: "folder",
+            package: folder.package.clone(),
+            warnings: folder.warnings.clone(),
+            size: folder.size as u64,
+            folder: Some(folder),
+        })
     } else {
         let archive = Archive::open(path)?;
         let size = path.metadata().map_or(0, |metadata| metadata.len());
-        Ok(Source { kind: "archive", package: archive.package, warnings: archive.warnings, size })
+        Ok(Source {
+            kind: "archive",
+            package: archive.package,
+            warnings: archive.warnings,
+            size,
+            folder: None,
+        })
     }
 }
 

@@ -72,6 +72,61 @@ fn check_warns_of_what_runs_elsewhere_only() {
     let done = run(&["check", path(&folder)]);
     assert_eq!(done.code, 0);
     done.says(&["warning: ", "package.architecture", architecture, "FICC runs the file itself"]);
+    // A warning has the same shape in every command.
+    let check = run(&["check", "--json", path(&folder)]).json();
+    let warnings = check["packages"][0]["warnings"].as_array().unwrap();
+    let names: Vec<_> = warnings.iter().map(|warning| warning["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["main_folder", "package.architecture"]);
+    assert_eq!(run(&["inspect", "--json", path(&folder)]).json()["warnings"][0], warnings[0]);
+}
+
+#[test]
+fn check_has_nothing_to_warn_of_where_nothing_runs() {
+    let mut declarative = manifest();
+    declarative["runtime"] = json!({"kind": "declarative", "language": "none"});
+    let done = run(&["check", path(&package(&declarative, &[]))]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+}
+
+/// Root may read everything, so this asks as somebody else.
+#[test]
+fn what_is_closed_to_the_user_is_the_callers_to_mend() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let work = tempfile::tempdir().unwrap();
+    let chmod = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    chmod(work.path(), 0o755);
+    // The command itself may lie where only root comes.
+    let command = work.path().join("modberth");
+    fs::copy(assert_cmd::cargo::cargo_bin!("modberth"), &command).unwrap();
+    chmod(&command, 0o755);
+    let folder = work.path().join("package");
+    fs::create_dir(&folder).unwrap();
+    support::write_package(&folder, &manifest(), &[("main.py", b""), ("lib/x.py", b"")]);
+    fs::write(work.path().join("x.zip"), b"").unwrap();
+    for (closed, given, code, message) in [
+        ("package/payload/lib", "package", "package.file_mode", "payload/lib"),
+        ("package/payload", "package", "package.file_mode", "payload"),
+        ("package", "package", "package.io", "Permission denied"),
+        ("x.zip", "x.zip", "package.io", "Permission denied"),
+    ] {
+        let closed = work.path().join(closed);
+        chmod(&closed, 0o000);
+        let mut check = std::process::Command::new(&command);
+        check.arg("check").arg(work.path().join(given));
+        if rustix::process::geteuid().is_root() {
+            check.uid(65_534).gid(65_534);
+        }
+        let output = check.output().unwrap();
+        chmod(&closed, 0o755);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{err}");
+        for part in [code, message, "blame    caller"] {
+            assert!(err.contains(part), "{part} is not in:\n{err}");
+        }
+    }
 }
 
 #[test]

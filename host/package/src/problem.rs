@@ -112,7 +112,8 @@ impl std::error::Error for Problems {}
 /// Something legal that a person should know: it does not stop a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The stable name of the warning: `main_folder`, `hidden_bytes` or `payload_differs`.
+    /// The stable name of the warning: `main_folder`, `hidden_bytes`, `payload_differs`, or the code of what would be
+    /// refused elsewhere.
     pub name: &'static str,
     /// What it is about, for people.
     pub message: String,

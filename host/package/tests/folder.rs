@@ -40,6 +40,7 @@ fn a_folder_has_the_digest_of_the_archive_it_packs_to() {
     assert_eq!(folder.package.digest, packed.package.digest);
     assert_eq!(folder.package.digest, Archive::inspect(&packed.bytes).unwrap().package.digest);
     assert_eq!(packed.bytes, pack(&edited(|_| {}), &contents([("main.py", MAIN)])).unwrap().bytes);
+    assert_eq!(folder.size, packed.bytes.len());
     assert_eq!(folder.payload, source.path().join("payload"));
     assert_eq!(folder.package.members[0].path, "main.py");
     assert_eq!(folder.package.members[0].size, 15);

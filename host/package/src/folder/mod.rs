@@ -28,6 +28,8 @@ pub struct Folder {
     pub root: PathBuf,
     /// The folder whose contents run: `payload` below the root.
     pub payload: PathBuf,
+    /// Bytes of the archive that the folder packs to.
+    pub size: usize,
     /// What is legal but worth knowing.
     pub warnings: Vec<Warning>,
 }
@@ -45,6 +47,7 @@ impl Folder {
             package: packed.package,
             root: root.to_owned(),
             payload: root.join(PAYLOAD_NAME),
+            size: packed.bytes.len(),
             warnings: packed.warnings,
         })
     }
