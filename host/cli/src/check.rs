@@ -34,10 +34,7 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
                 }
             }
             Err(problems) => {
-                let exit = Exit::of(problems.first(), false);
-                if exit.code() > worst.code() {
-                    worst = exit;
-                }
+                worst = worst.worse(Exit::of(problems.first(), false));
                 if report.is_json() {
                     documents.push(bad(path, &problems));
                 } else {

@@ -50,6 +50,11 @@ impl Exit {
         }
     }
 
+    /// The worse of the two, for a command that judges several things: the greater number.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        if other.code() > self.code() { other } else { self }
+    }
+
     /// The exit code of a failure. `launched` tells whether a process of the module was started.
     pub(crate) fn of(violation: &Violation, launched: bool) -> Self {
         match (violation.code, violation.blame) {

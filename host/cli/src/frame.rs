@@ -170,9 +170,25 @@ pub(crate) fn check(files: &[PathBuf], json_only: bool, report: &mut Report) -> 
     let mut documents = Vec::new();
     let mut checker = Checker::new();
     for path in files {
-        let stream = if json_only { document(path, &mut checker)? } else { frames(path, &mut checker)? };
+        let read = if json_only { document(path, &mut checker) } else { frames(path, &mut checker) };
+        let stream = match read {
+            Ok(stream) => stream,
+            // A file that cannot be read takes nothing from what is known of the others.
+            Err(Stop::Problems(problems)) => {
+                let fault = problems.into_first();
+                exit = exit.worse(Exit::of(&fault, false));
+                if report.is_json() {
+                    documents
+                        .push(json!({"file": source::label(path), "ok": false, "failure": failure(&fault)}));
+                } else {
+                    report.failure(&fault, &[])?;
+                }
+                continue;
+            }
+            Err(stop) => return Err(stop),
+        };
         if stream.fault.is_some() {
-            exit = Exit::Partial;
+            exit = exit.worse(Exit::Partial);
         }
         if report.is_json() {
             documents.push(verdict(path, &stream, json_only));

@@ -129,6 +129,18 @@ fn several_files_and_files_that_are_not_there() {
             done.says(&["error[request.file]", name]);
         }
     }
+    // The other files keep their verdicts.
+    let arguments = ["frame", "check", "--json-only", names[0], "/nonexistent/file", names[1]];
+    let done = run(&arguments);
+    assert_eq!(done.code, 2);
+    assert!(done.out.starts_with(&format!("ok {}", names[0])), "{}", done.out);
+    done.says(&["error[request.file]", "error[json.", names[1]]);
+    let document = run(&[&arguments[..], &["--json"]].concat()).json();
+    assert_eq!(document["ok"], false);
+    let files = document["files"].as_array().unwrap();
+    assert_eq!(files.iter().map(|file| &file["ok"]).collect::<Vec<_>>(), [true, false, false]);
+    assert_eq!(files[1]["file"], "/nonexistent/file");
+    assert_eq!(files[1]["failure"]["code"], "request.file");
 }
 
 /// Every vector of the strict JSON profile, in one run.
