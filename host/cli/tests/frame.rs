@@ -162,7 +162,10 @@ fn the_vectors_of_the_profile_are_judged_as_they_say() {
     let mut arguments = vec!["frame", "check", "--json-only", "--json"];
     arguments.extend(expected.iter().map(|(path, ..)| path.to_str().unwrap()));
     let document = run(&arguments).json();
-    for (found, (_, code, name)) in document["files"].as_array().unwrap().iter().zip(&expected) {
+    let files = document["files"].as_array().unwrap();
+    assert_eq!(files.len(), expected.len());
+    for (found, (_, code, name)) in files.iter().zip(&expected) {
+        assert_eq!(found["ok"], code.is_none(), "{name}");
         assert_eq!(found["failure"]["code"].as_str(), code.as_deref(), "{name}");
     }
 }
