@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use modberth_package::folder::check_access;
+use modberth_package::limits::PROBLEMS;
 use modberth_package::{Problems, Warning};
 use modberth_protocol::Violation;
 use serde_json::{Value, json};
@@ -40,7 +41,9 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
                 } else {
                     let count = problems.iter().count();
                     let word = if count == 1 { "problem" } else { "problems" };
-                    report.note(&format!("{}: {count} {word}", name(&source::label(path))))?;
+                    // A check stops to collect there, so there may be more.
+                    let first = if count == PROBLEMS { "the first " } else { "" };
+                    report.note(&format!("{}: {first}{count} {word}", name(&source::label(path))))?;
                     for problem in &problems {
                         report.failure(problem, &[])?;
                     }

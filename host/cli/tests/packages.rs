@@ -63,6 +63,18 @@ fn check_finds_every_problem_of_every_package() {
 }
 
 #[test]
+fn check_says_that_there_may_be_more_problems() {
+    let mut broken = manifest();
+    for number in 0..101 {
+        broken[format!("x{number}")] = json!(1);
+    }
+    let done = run(&["check", path(&package(&broken, &[]))]);
+    assert_eq!(done.code, 3);
+    done.says(&[": the first 100 problems\n"]);
+    assert_eq!(done.err.matches("error[package.field_unknown]").count(), 100);
+}
+
+#[test]
 fn check_warns_of_what_runs_elsewhere_only() {
     let mut other = manifest();
     let architecture = if cfg!(target_arch = "x86_64") { "aarch64" } else { "x86_64" };

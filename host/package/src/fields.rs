@@ -162,6 +162,11 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
+/// A number as it is shown inside a message: with an exponent where its digits would fill lines.
+pub(crate) fn shown_number(value: f64) -> String {
+    if value == 0.0 || (1e-6..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// One of a few words.
 pub(crate) fn word<T: Copy>(raw: Raw<'_>, at: &At<'_>, sink: &mut Sink, words: &[(&str, T)]) -> Option<T> {
     let Some(found) = raw.as_str() else {

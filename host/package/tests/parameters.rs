@@ -305,6 +305,21 @@ fn unknown_and_missing_parameters_are_named() {
     assert_eq!(array.unwrap_err().code.as_str(), "request.parameters_type");
 }
 
+/// A message is a line, whatever the number; the digits of 1e300 would fill four.
+#[test]
+fn numbers_are_shown_short() {
+    let found = |max: f64, given: &str| {
+        let schema = schema(json!({"type": "number", "max": max}));
+        check_all(&schema, &format!(r#"{{"p":{given}}}"#)).unwrap_err().message
+    };
+    assert_eq!(found(5.0, "1e300"), "The parameter p is 1e300; max is 5.");
+    assert_eq!(found(-1.5e-320, "0.25"), "The parameter p is 0.25; max is -1.5e-320.");
+    assert_eq!(found(0.0, "9007199254740991"), "The parameter p is 9007199254740991; max is 0.");
+    let bounds =
+        schema(json!({"type": "number", "min": -1e300, "max": 1e-7})).get("p").unwrap().kind.bounds();
+    assert_eq!(bounds, "-1e300 to 1e-7");
+}
+
 fn texts(spec: Value, texts: &[(&str, &str)]) -> Result<String, Violation> {
     schema(spec).read_texts(texts.iter().copied()).map(|json| json.as_str().to_owned())
 }

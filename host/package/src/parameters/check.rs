@@ -4,7 +4,7 @@ use modberth_protocol::json::Raw;
 use modberth_protocol::{Code, Violation};
 
 use super::schema::{Kind, Parameter, Schema};
-use crate::fields::{describe, shown};
+use crate::fields::{describe, shown, shown_number};
 use crate::problem::At;
 
 impl Schema {
@@ -163,7 +163,12 @@ fn range(
         (_, Some(max)) if value > max => ("max", max),
         _ => return Ok(()),
     };
-    let message = format!("The parameter {} is {value}; {word} is {end}.", parameter.name);
+    let message = format!(
+        "The parameter {} is {}; {word} is {}.",
+        parameter.name,
+        shown_number(value),
+        shown_number(end)
+    );
     let mut fault = fault(Code::ParameterRange, parameter, place, message);
     if let (Some(limit), Some(actual)) = (count(end), count(value)) {
         fault = fault.limit(limit).actual(actual);

@@ -4,7 +4,7 @@ use modberth_protocol::Code;
 use modberth_protocol::json::Raw;
 use modberth_protocol::limits::JSON_INTEGER;
 
-use crate::fields::{self, Object};
+use crate::fields::{self, Object, shown_number};
 use crate::limits::{
     CHOICES, ITEM_LENGTH_DEFAULT, LIST_ITEMS, LIST_ITEMS_DEFAULT, PARAMETER_LENGTH, PARAMETERS,
     STRING_LENGTH_DEFAULT,
@@ -71,9 +71,11 @@ impl Kind {
                 parts.push(format!("at most {max_items} items of at most {max_length} code points"));
             }
             Self::Integer { min, max } | Self::Number { min, max } => match (min, max) {
-                (Some(min), Some(max)) => parts.push(format!("{min} to {max}")),
-                (Some(min), None) => parts.push(format!("at least {min}")),
-                (None, Some(max)) => parts.push(format!("at most {max}")),
+                (Some(min), Some(max)) => {
+                    parts.push(format!("{} to {}", shown_number(*min), shown_number(*max)));
+                }
+                (Some(min), None) => parts.push(format!("at least {}", shown_number(*min))),
+                (None, Some(max)) => parts.push(format!("at most {}", shown_number(*max))),
                 (None, None) => {}
             },
             Self::Boolean => {}
@@ -308,7 +310,10 @@ fn range(
             sink.at(
                 &at,
                 Code::PackageSchemaRange,
-                format!("An integer lies within plus or minus {JSON_INTEGER}; {name} is {value}."),
+                format!(
+                    "An integer lies within plus or minus {JSON_INTEGER}; {name} is {}.",
+                    shown_number(value)
+                ),
             );
         }
         Some(value)
@@ -319,13 +324,17 @@ fn range(
             sink.at(
                 &at.name("min"),
                 Code::PackageSchemaRange,
-                format!("min {min} is greater than max {max}: no value fits."),
+                format!(
+                    "min {} is greater than max {}: no value fits.",
+                    shown_number(min),
+                    shown_number(max)
+                ),
             );
         } else if integer && min.ceil() > max.floor() {
             sink.at(
                 &at.name("min"),
                 Code::PackageSchemaRange,
-                format!("No integer lies from {min} to {max}."),
+                format!("No integer lies from {} to {}.", shown_number(min), shown_number(max)),
             );
         }
     }

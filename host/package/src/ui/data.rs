@@ -5,7 +5,7 @@ use modberth_protocol::json::{Kind, Raw};
 
 use super::component::Type;
 use super::{collection, reference, scalar};
-use crate::fields::{self, Object, describe};
+use crate::fields::{self, Object, describe, shown_number};
 use crate::limits::{
     LABEL_CHARACTERS, UI_CELL_CHARACTERS, UI_DETAILS, UI_EDITOR_CHARACTERS, UI_LINE_CHARACTERS, UI_LINES,
     UI_PAGES, UI_REFERENCE_CHARACTERS, UI_TEXT_CHARACTERS,
@@ -125,12 +125,21 @@ fn gauge(kind: Type, object: &Object<'_>, at: &At<'_>, sink: &mut Sink) {
     let value = number_or(object, "value", at, 0.0, sink);
     if let (Some(min), Some(max), Some(value)) = (min, max, value) {
         if min >= max {
-            sink.at(&at.name("max"), Code::PackageUiValue, format!("min {min} is not below max {max}."));
+            sink.at(
+                &at.name("max"),
+                Code::PackageUiValue,
+                format!("min {} is not below max {}.", shown_number(min), shown_number(max)),
+            );
         } else if !(min..=max).contains(&value) {
             sink.at(
                 &at.name("value"),
                 Code::PackageUiValue,
-                format!("The value lies from {min} to {max}; found {value}."),
+                format!(
+                    "The value lies from {} to {}; found {}.",
+                    shown_number(min),
+                    shown_number(max),
+                    shown_number(value)
+                ),
             );
         }
     }
