@@ -25,7 +25,8 @@ export function decodeCanonical(bytes) {
     // No JSON at all, or nested beyond the stack.
     return undefined;
   }
-  return { value, large: new Set() };
+  // An own member, whatever stands on the prototype of all objects.
+  return { value, rootNumbers: undefined, large: new Set() };
 }
 
 /**

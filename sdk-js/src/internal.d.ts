@@ -7,7 +7,7 @@ export interface Scan {
   /** The parsed document. */
   value: { [name: string]: unknown };
   /** The literal of every number that is a member of the root; none when all stand as JavaScript writes them. */
-  rootNumbers?: Map<string, string>;
+  rootNumbers: Map<string, string> | undefined;
   /** Every double beyond the exact integers that the document holds. */
   large: Set<number>;
 }

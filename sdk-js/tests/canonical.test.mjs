@@ -128,3 +128,17 @@ test('a polluted prototype leaves the verdict to the scanner', () => {
     Reflect.deleteProperty(Object.prototype, 'toJSON');
   }
 });
+
+test('a polluted prototype changes no literal', () => {
+  Object.defineProperty(Object.prototype, 'rootNumbers', {
+    configurable: true,
+    value: new Map([['version', '2']]),
+  });
+  try {
+    const found = read('{"version":1}');
+    assert(found !== undefined);
+    assert.equal(literalOf(found, 'version'), '1');
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'rootNumbers');
+  }
+});
