@@ -93,7 +93,8 @@ impl Outcome {
     /// The outcome as one compact JSON object, shape `outcome.v1`: `conformance/schema/outcome.v1.schema.json` in
     /// the repository says what each field holds. Data stands in it byte for byte as the module wrote it.
     pub fn to_json(&self) -> String {
-        let mut out = String::from("{\"format\":1");
+        let ok = self.results().is_some_and(Results::all_data);
+        let mut out = format!("{{\"format\":1,\"ok\":{ok}");
         text(&mut out, "id", &self.id);
         text(&mut out, "caller", &self.caller);
         out.push_str(",\"package\":{\"id\":");

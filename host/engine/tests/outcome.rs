@@ -24,7 +24,7 @@ fn checked(outcome: &Outcome) -> Value {
     known(
         &document,
         &[
-            "format", "id", "caller", "package", "action", "outcome", "results", "failure", "process",
+            "format", "ok", "id", "caller", "package", "action", "outcome", "results", "failure", "process",
             "wall_ms",
         ],
     );
@@ -47,6 +47,8 @@ fn results() {
         document["results"],
         json!([{"target": "a", "error": {"code": "not_found", "message": "no \"such\" thing\n"}}])
     );
+    assert_eq!((&document["ok"], &document["outcome"]), (&json!(false), &json!("results")));
+    assert_eq!(checked(&play(&honest()))["ok"], true);
     assert_eq!(document["process"]["exit"], json!({"status": 0}));
     assert_eq!(document["process"]["confined"], json!(false));
     assert!(document["process"]["confinement"].as_str().unwrap().starts_with("NOT CONFINED"));
@@ -66,6 +68,7 @@ fn failures() {
 
     let document = checked(&play(&[json!({"exit": 2})]));
     assert_eq!(document["failure"]["notes"][0]["code"], "frame.missing");
+    assert_eq!(document["failure"]["remedy"], "Read the module's standard error.");
 
     let document = checked(&play(&[json!({"text": "no frame"}), json!({"hang": true})]));
     assert_eq!(document["process"]["exit"], Value::Null);

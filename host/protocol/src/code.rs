@@ -6,11 +6,11 @@ code_table! {
     /// The manifest declares no such action.
     RequestAction = "request.action", Caller, "Use one of the actions the message lists.";
     /// A batch has 1 to 64 targets; this one has none or more.
-    RequestTargetCount = "request.target_count", Caller, "Send at least one target; split a larger batch.";
+    RequestTargetCount = "request.target_count", Caller, "Give at least one target, with the command by --target ID for each; split a larger batch.";
     /// A target id is not a string.
     RequestTargetType = "request.target_type", Caller, "Send every target id as a JSON string.";
     /// A target id has 1 to 128 Unicode code points; this one is empty or longer.
-    RequestTargetLength = "request.target_length", Caller, "Use a shorter, nonempty id.";
+    RequestTargetLength = "request.target_length", Caller, "Give every target an id of that length, with the command by --target ID.";
     /// A target id contains a slash, a backslash, a colon or NUL.
     RequestTargetCharacter = "request.target_character", Caller, "Use an id without these four characters.";
     /// The same target id stands twice in the batch.
@@ -32,23 +32,23 @@ code_table! {
     /// A frame declares a payload of 0 bytes.
     FrameEmpty = "frame.empty", Module, "Write the payload's byte length in the header.";
     /// A frame declares, or would need, more than 1,048,576 payload bytes.
-    FrameTooLarge = "frame.too_large", Module, "Return less data. If the length looks like text, something printed to standard output.";
+    FrameTooLarge = "frame.too_large", Module, "Return less data in one frame, and write nothing but frames to standard output.";
     /// The stream ended inside a frame header or payload.
     FrameTruncated = "frame.truncated", Module, "Write the whole frame, and flush it before the process ends.";
     /// The stream ended where a frame was due.
-    FrameMissing = "frame.missing", Module, "Write both frames: hello, then result.";
+    FrameMissing = "frame.missing", Module, "Write both frames, hello and then result; an SDK does it when its run() is called.";
     /// Bytes follow the last frame.
     FrameExtra = "frame.extra", Module, "Write nothing to standard output but the frames.";
     /// The payload is JSON, but not an object, or does not begin as one (a byte-order mark counts).
-    JsonNotObject = "json.not_object", Module, "Send one JSON object, without a byte-order mark.";
+    JsonNotObject = "json.not_object", Module, "Write one JSON object, without a byte-order mark.";
     /// The document ends inside a value, or is empty.
-    JsonTruncated = "json.truncated", Module, "Send the whole document.";
+    JsonTruncated = "json.truncated", Module, "Complete it: close every string, list and object, and write the whole file or frame.";
     /// The payload is not UTF-8.
     JsonUtf8 = "json.utf8", Module, "Encode text as UTF-8.";
     /// The payload is not JSON at this byte.
     JsonSyntax = "json.syntax", Module, "Use a JSON encoder; comments, trailing commas, NaN and unquoted names are not JSON.";
     /// Something other than white space follows the object.
-    JsonTrailing = "json.trailing", Module, "Send exactly one object in a frame.";
+    JsonTrailing = "json.trailing", Module, "Write exactly one object, with nothing behind it.";
     /// A number is not written as JSON writes numbers.
     JsonNumber = "json.number", Module, "No leading zeros, plus signs, hexadecimal or bare decimal points.";
     /// A string holds an escape that JSON does not know.
@@ -60,7 +60,7 @@ code_table! {
     /// A string holds an unpaired UTF-16 surrogate escape.
     JsonSurrogate = "json.surrogate", Module, "Repair the text before encoding it.";
     /// A name stands twice in one object (compared after unescaping).
-    JsonDuplicateKey = "json.duplicate_key", Module, "Send each name once.";
+    JsonDuplicateKey = "json.duplicate_key", Module, "Write each name once.";
     /// A name begins with $serde_json::private::.
     JsonReservedKey = "json.reserved_key", Module, "Use another name.";
     /// An integer lies outside plus or minus 9007199254740991.
@@ -118,7 +118,7 @@ code_table! {
     /// A signal ended the module.
     ProcessSignal = "process.signal", Module, "Read the module's standard error; SIGKILL often means the memory limit.";
     /// The module had not finished at its deadline.
-    ProcessDeadline = "process.deadline", Module, "Do less per action, or look for what it waits on.";
+    ProcessDeadline = "process.deadline", Module, "Do less per action, look for what it waits on, or give a longer deadline.";
     /// The caller cancelled the action.
     ProcessCancelled = "process.cancelled", Caller, "Nothing to mend.";
     /// A descendant of the module still ran after the module ended.
@@ -146,9 +146,9 @@ code_table! {
     /// The action declares no parameter of this name.
     ParameterUnknown = "parameter.unknown", Caller, "Use one of the names the message lists.";
     /// A required parameter is absent.
-    ParameterMissing = "parameter.missing", Caller, "Send it.";
+    ParameterMissing = "parameter.missing", Caller, "Give it, with the command by -p NAME=VALUE.";
     /// A parameter has another JSON type than declared (1.0 and true are no integers).
-    ParameterType = "parameter.type", Caller, "Send the declared type.";
+    ParameterType = "parameter.type", Caller, "Give a value of the declared type.";
     /// A string, or an item of a string-list, is longer than max_length.
     ParameterLength = "parameter.length", Caller, "Send shorter text.";
     /// A number lies below min or above max.
@@ -164,7 +164,7 @@ code_table! {
     /// A parameter other than a string-list is given twice on the command line.
     ParameterRepeated = "parameter.repeated", Caller, "Give it once.";
     /// There is no package folder or archive at this path.
-    PackageNotFound = "package.not_found", Caller, "Check the path; a package is a folder with manifest.json, or an archive.";
+    PackageNotFound = "package.not_found", Caller, "Check the path; a package is the folder that holds manifest.json, or an archive.";
     /// The file system refused to read or write a file of the package.
     PackageIo = "package.io", Host, "See the message of the system; mend it and try again.";
     /// The package has no manifest.json.

@@ -48,20 +48,33 @@ fn check_length(declared: u32, raw: Option<[u8; FRAME_HEADER]>) -> Result<(), Vi
         .actual(0u64));
     }
     if declared as usize > FRAME_PAYLOAD {
-        let looks_like_text = raw
-            .filter(|raw| raw.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n')))
-            .map(|raw| format!(" The four header bytes read {:?} as text.", String::from_utf8_lossy(&raw)))
-            .unwrap_or_default();
-        return Err(Violation::new(
-            Code::FrameTooLarge,
-            format!(
-                "A frame has at most {FRAME_PAYLOAD} payload bytes; this one has {declared}.{looks_like_text}"
+        let violation = match raw.as_ref().and_then(|raw| as_text(raw)) {
+            Some(text) => Violation::new(
+                Code::FrameTooLarge,
+                format!(
+                    "The four header bytes read {text:?} as text. As a length they are {declared}; a frame has at most \
+                     {FRAME_PAYLOAD} payload bytes."
+                ),
+            )
+            .advise(TEXT_REMEDY),
+            None => Violation::new(
+                Code::FrameTooLarge,
+                format!("A frame has at most {FRAME_PAYLOAD} payload bytes; this one has {declared}."),
             ),
-        )
-        .limit(FRAME_PAYLOAD)
-        .actual(declared));
+        };
+        return Err(violation.limit(FRAME_PAYLOAD).actual(declared));
     }
     Ok(())
+}
+
+/// What to do about text in the place of a header.
+const TEXT_REMEDY: &str =
+    "Write nothing but frames to standard output; other text belongs on standard error.";
+
+/// The bytes as text, if that is what they look like. No length up to the bound does: it begins with a zero byte.
+fn as_text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n')).then_some(text)
 }
 
 /// An incremental decoder: bytes in any fragmentation in, whole payloads out (P1-FRAME-06).
@@ -178,12 +191,16 @@ impl Decoder {
             return Ok(());
         }
         let violation = if self.header_len < FRAME_HEADER {
-            Violation::new(
-                Code::FrameTruncated,
-                format!("The stream ended after {} of {FRAME_HEADER} header bytes.", self.header_len),
-            )
-            .limit(FRAME_HEADER)
-            .actual(self.header_len)
+            let message =
+                format!("The stream ended after {} of {FRAME_HEADER} header bytes", self.header_len);
+            let violation = match as_text(&self.header[..self.header_len]) {
+                Some(text) => {
+                    Violation::new(Code::FrameTruncated, format!("{message}; they read {text:?} as text."))
+                        .advise(TEXT_REMEDY)
+                }
+                None => Violation::new(Code::FrameTruncated, format!("{message}.")),
+            };
+            violation.limit(FRAME_HEADER).actual(self.header_len)
         } else {
             Violation::new(
                 Code::FrameTruncated,

@@ -40,13 +40,13 @@ pub const TARGET_FORBIDDEN: [char; 4] = ['/', '\\', ':', '\0'];
 /// `request.target_length` or `request.target_character`. The place carries the target; the caller adds the position.
 pub fn check_target(target: &str) -> Result<(), Violation> {
     let length = target.chars().count();
-    if !(1..=limits::TARGET_ID).contains(&length) {
+    let range = 1..=limits::TARGET_ID;
+    if !range.contains(&length) {
         return Err(Violation::new(
             Code::RequestTargetLength,
             format!("A target id has 1 to {} code points; this one has {length}.", limits::TARGET_ID),
         )
-        .limit(limits::TARGET_ID)
-        .actual(length)
+        .outside(&range, length)
         .target(target));
     }
     if let Some((index, found)) =

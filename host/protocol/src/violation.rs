@@ -2,8 +2,9 @@
 
 use crate::Code;
 use crate::json::quote;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
 
 /// Who has to change something so that the failure goes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -41,7 +42,7 @@ impl fmt::Display for Blame {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct Place {
-    /// The file of a package concerned, such as `manifest.json` or `payload/main.py`.
+    /// The file concerned: one of a package, such as `manifest.json` or `payload/main.py`, or one that the caller named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Number of the frame in its direction, counted from 1.
@@ -127,7 +128,8 @@ fn one_line(text: &str) -> String {
 /// A broken rule: its code, who is to blame, the place, the limit and the actual value, and one plain English line.
 ///
 /// `Display` gives one line: `CODE: PLACE: MESSAGE`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// As JSON it has its [`Violation::remedy`] beside its fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
     /// Which rule.
@@ -135,16 +137,15 @@ pub struct Violation {
     /// Who has to change something.
     pub blame: Blame,
     /// Where.
-    #[serde(flatten)]
     pub place: Box<Place>,
     /// The bound that was passed, in the unit of the rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// What was found, in the same unit.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<u64>,
     /// What happened, for people: one line of plain English without the place.
     pub message: String,
+    /// What to do in this very case, where that is more than the code's own remedy.
+    advice: Option<Box<str>>,
 }
 
 impl Violation {
@@ -158,6 +159,7 @@ impl Violation {
             limit: None,
             actual: None,
             message: one_line(message.as_ref()),
+            advice: None,
         }
     }
 
@@ -168,11 +170,30 @@ impl Violation {
         self
     }
 
+    /// Says what to do in this very case, instead of what the code says as a rule. Control characters are escaped.
+    #[must_use]
+    pub fn advise(mut self, remedy: impl AsRef<str>) -> Self {
+        self.advice = Some(one_line(remedy.as_ref()).into());
+        self
+    }
+
+    /// What to do about it, in one line of plain English.
+    pub fn remedy(&self) -> &str {
+        self.advice.as_deref().unwrap_or(self.code.remedy())
+    }
+
     /// Adds the bound.
     #[must_use]
     pub fn limit(mut self, limit: impl TryInto<u64>) -> Self {
         self.limit = limit.try_into().ok();
         self
+    }
+
+    /// Adds the bound of a range that the actual value passed, the lower or the upper one, and that value.
+    #[must_use]
+    pub fn outside(self, range: &RangeInclusive<usize>, actual: usize) -> Self {
+        let bound = if actual < *range.start() { range.start() } else { range.end() };
+        self.limit(*bound).actual(actual)
     }
 
     /// Adds the actual value.
@@ -232,6 +253,34 @@ impl fmt::Display for Violation {
         } else {
             write!(out, "{}: {}: {}", self.code, self.place, self.message)
         }
+    }
+}
+
+impl Serialize for Violation {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            code: Code,
+            blame: Blame,
+            #[serde(flatten)]
+            place: &'a Place,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            limit: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            actual: Option<u64>,
+            message: &'a str,
+            remedy: &'a str,
+        }
+        Shape {
+            code: self.code,
+            blame: self.blame,
+            place: &self.place,
+            limit: self.limit,
+            actual: self.actual,
+            message: &self.message,
+            remedy: self.remedy(),
+        }
+        .serialize(out)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The generated list of codes is the list of `conformance/errors.json`.
 
-use modberth_protocol::{Blame, Code};
+use modberth_protocol::{Blame, Code, Violation};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -46,6 +46,23 @@ fn every_entry_has_the_shape_of_the_schema() {
             assert!(!text.is_empty() && !text.contains('\n'), "{code}: {text}");
         }
     }
+}
+
+/// What a failure says to do stands in its JSON: that of the code, or of this very case.
+#[test]
+fn a_violation_carries_its_remedy() {
+    let rule = Violation::new(Code::FrameMissing, "x").limit(2u64);
+    assert_eq!(rule.remedy(), Code::FrameMissing.remedy());
+    let json = serde_json::to_value(&rule).unwrap();
+    assert_eq!(
+        json,
+        serde_json::json!({
+            "code": "frame.missing", "blame": "module", "limit": 2, "message": "x",
+            "remedy": Code::FrameMissing.remedy()
+        })
+    );
+    let case = rule.advise("Do\nthis.");
+    assert_eq!(serde_json::to_value(&case).unwrap()["remedy"], "Do\\u000athis.");
 }
 
 #[test]

@@ -89,7 +89,18 @@ fn nothing_of_the_declared_size_is_allocated_before_it_arrives() {
 fn a_header_that_reads_as_text_says_so() {
     let violation = Decoder::new().push(&mut &b"Starting up...\n"[..]).unwrap_err();
     assert_eq!(violation.code, Code::FrameTooLarge);
-    assert!(violation.message.contains("\"Star\""), "{violation}");
+    assert!(violation.message.starts_with("The four header bytes read \"Star\" as text."), "{violation}");
+    assert!(violation.remedy().starts_with("Write nothing but frames"), "{}", violation.remedy());
+    // The same for text that is shorter than a header.
+    let mut decoder = Decoder::new();
+    assert_eq!(decoder.push(&mut &b"hi\n"[..]), Ok(None));
+    let violation = decoder.end().unwrap_err();
+    assert_eq!((violation.code, violation.limit, violation.actual), (Code::FrameTruncated, Some(4), Some(3)));
+    assert!(violation.message.contains("\"hi\\n\""), "{violation}");
+    assert!(violation.remedy().starts_with("Write nothing but frames"), "{}", violation.remedy());
+    // A length is none of it.
+    let large = Decoder::new().push(&mut &[0, 0x10, 0, 1][..]).unwrap_err();
+    assert_eq!(large.remedy(), Code::FrameTooLarge.remedy());
 }
 
 /// P1-FRAME-04: bytes count, not characters.

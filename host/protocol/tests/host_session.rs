@@ -95,6 +95,12 @@ fn exactly_two_frames_are_accepted() {
         );
         assert_eq!(violation.place.frame, Some(frame));
     }
+    // An author who forgot the call writes no frames; the SDK would have.
+    let silent = session(&["a"]).finish(Exit::Code(0)).unwrap_err().violation;
+    assert!(silent.message.contains("without an answer"), "{silent}");
+    assert!(silent.remedy().contains("run()"), "{}", silent.remedy());
+    let half = refuse(&["a", "b"], &frames(&[HELLO]));
+    assert_eq!(half.remedy(), Code::FrameMissing.remedy());
     for tail in [&b"\n"[..], b"\0", b"bye", &encode(b"{}").unwrap()] {
         let violation = refuse(&["a", "b"], &[&whole, tail].concat());
         assert_eq!((violation.code, violation.place.frame), (Code::FrameExtra, Some(3)));

@@ -262,6 +262,7 @@ fn a_violation_serialises_flat_without_absent_fields() {
         "limit": 9_007_199_254_740_991u64,
         "actual": 9_007_199_254_740_992u64,
         "message": violation.message,
+        "remedy": Code::JsonIntegerRange.remedy(),
     });
     assert_eq!(serde_json::to_value(&violation).unwrap(), expected);
     assert_eq!(
@@ -272,7 +273,9 @@ fn a_violation_serialises_flat_without_absent_fields() {
     assert_eq!(bare.to_string(), r"host.busy: two\u000alines");
     assert_eq!(
         serde_json::to_value(&bare).unwrap(),
-        serde_json::json!({"code": "host.busy", "blame": "host", "message": r"two\u000alines"})
+        serde_json::json!({
+            "code": "host.busy", "blame": "host", "message": r"two\u000alines", "remedy": Code::HostBusy.remedy()
+        })
     );
 }
 

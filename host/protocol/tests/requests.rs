@@ -41,10 +41,12 @@ fn a_batch_has_1_to_64_distinct_targets() {
     let ids: Vec<_> = ids.iter().map(String::as_str).collect();
     assert!(request(&ids[..1], "{}").is_ok());
     assert!(request(&ids[..64], "{}").is_ok());
-    for count in [0, 65] {
+    // The bound is the one that was passed.
+    for (count, bound) in [(0, 1), (65, 64)] {
         let violation = refuse(&ids[..count], "{}");
         assert_eq!(violation.code, Code::RequestTargetCount);
-        assert_eq!((violation.limit, violation.actual), (Some(64), Some(count as u64)));
+        assert_eq!((violation.limit, violation.actual), (Some(bound), Some(count as u64)));
+        assert!(violation.remedy().contains("--target ID"), "{}", violation.remedy());
         assert_eq!(violation.place.path.as_deref(), Some("targets"));
     }
     let violation = refuse(&["a", "b", "a"], "{}");
@@ -65,7 +67,8 @@ fn target_ids_are_opaque_within_their_bounds() {
         assert_eq!(violation.place.path.as_deref(), Some("targets[1]"));
         assert_eq!(violation.place.target, Some(unit.repeat(129)));
     }
-    assert_eq!(refuse(&[""], "{}").code, Code::RequestTargetLength);
+    let empty = refuse(&[""], "{}");
+    assert_eq!((empty.code, empty.limit, empty.actual), (Code::RequestTargetLength, Some(1), Some(0)));
     for (id, name) in [("a/b", "a slash"), ("a\\b", "a backslash"), ("a:b", "a colon"), ("a\0b", "NUL")] {
         let violation = refuse(&[id], "{}");
         assert_eq!(violation.code, Code::RequestTargetCharacter);
@@ -170,8 +173,12 @@ fn request_ids_and_actions_are_checked() {
             .map_err(|violation| violation.code)
     };
     assert!(new(&"é".repeat(128), "a").is_ok());
-    for id in ["", "a\0b", &"é".repeat(129)] {
+    for (id, limit, actual) in
+        [("", Some(1), Some(0)), ("a\0b", None, None), (&"é".repeat(129), Some(128), Some(129))]
+    {
         assert_eq!(new(id, "a"), Err(Code::RequestId));
+        let violation = Request::new(id, "a", vec!["a".into()], RawJson::empty_object()).unwrap_err();
+        assert_eq!((violation.limit, violation.actual), (limit, actual), "{id:?}");
     }
     for action in ["", "Echo", "1", "a b", &"a".repeat(97)] {
         assert_eq!(new("r", action), Err(Code::RequestAction));

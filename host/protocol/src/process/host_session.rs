@@ -243,6 +243,13 @@ impl HostSession {
     pub fn finish(mut self, exit: Exit) -> Result<Results, Failure> {
         // The verdict is made of the parts below; a repeated violation adds nothing.
         let _ = self.output_end();
+        if exit == Exit::Code(0) && self.decoder.frames() == 0 {
+            // A module that ended well and said nothing: most often nobody called what answers.
+            self.short = self.short.map(|short| match short.code {
+                Code::FrameMissing => silent(short),
+                _ => short,
+            });
+        }
         let exit = match exit {
             Exit::Code(0) => None,
             Exit::Code(code) => Some(
@@ -263,4 +270,19 @@ impl HostSession {
             (None, None) => Err(Violation::new(Code::FrameMissing, "The module gave no result.").into()),
         }
     }
+}
+
+/// The same place and bounds, said to an author who writes no frames because the SDK does.
+fn silent(short: Violation) -> Violation {
+    let mut silent = Violation::new(
+        Code::FrameMissing,
+        "The module ended with exit status 0 and without an answer: it wrote nothing to standard output.",
+    )
+    .advise(
+        "Is run() of the SDK called at the end of the program? A module without an SDK writes both frames: hello, then \
+         result.",
+    );
+    silent.place = short.place;
+    (silent.limit, silent.actual) = (short.limit, short.actual);
+    silent
 }

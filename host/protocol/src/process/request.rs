@@ -85,14 +85,14 @@ pub(super) fn check_id(id: &str) -> Result<(), Violation> {
     if is_request_id(id) {
         return Ok(());
     }
-    let length = id.chars().count();
-    Err(Violation::new(
-        Code::RequestId,
-        format!("A request id has 1 to {REQUEST_ID} code points without NUL; this one has {length}."),
-    )
-    .path("id")
-    .limit(REQUEST_ID)
-    .actual(length))
+    let (length, range) = (id.chars().count(), 1..=REQUEST_ID);
+    let violation = if range.contains(&length) {
+        Violation::new(Code::RequestId, "A request id has no NUL; this one has.")
+    } else {
+        let message = format!("A request id has 1 to {REQUEST_ID} code points; this one has {length}.");
+        Violation::new(Code::RequestId, message).outside(&range, length)
+    };
+    Err(violation.path("id"))
 }
 
 /// Checks a batch of target ids: 1 to 64, each legal, all distinct (P1-HOST-13, P1-HOST-14).
@@ -109,7 +109,8 @@ pub fn check_targets<T: AsRef<str>>(targets: &[T]) -> Result<(), Violation> {
 }
 
 pub(super) fn check_target_count(count: usize) -> Result<(), Violation> {
-    if (1..=TARGETS).contains(&count) {
+    let range = 1..=TARGETS;
+    if range.contains(&count) {
         return Ok(());
     }
     Err(Violation::new(
@@ -117,8 +118,7 @@ pub(super) fn check_target_count(count: usize) -> Result<(), Violation> {
         format!("A batch has 1 to {TARGETS} targets; this one has {count}."),
     )
     .path("targets")
-    .limit(TARGETS)
-    .actual(count))
+    .outside(&range, count))
 }
 
 /// Checks one target against the rules and against those before it.
