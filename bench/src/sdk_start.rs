@@ -12,8 +12,8 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Pairs of processes per language. The ratio of 120 pairs differs by about a hundredth between runs on an idle machine.
-const RUNS: usize = 120;
+/// Pairs of processes per language. The ratio of so many differs by about a hundredth between runs on an idle machine.
+const RUNS: usize = 240;
 
 /// One entry of the example list.
 #[derive(Deserialize)]
