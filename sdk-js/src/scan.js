@@ -339,7 +339,7 @@ class Scanner {
       after !== 0x2c &&
       after !== 0x5d &&
       after !== 0x7d &&
-      /[0-9A-Za-z_.+-]/.test(String.fromCharCode(after))
+      continuesNumber(after)
     ) {
       this.fault(
         codes.JSON_NUMBER,
@@ -466,6 +466,16 @@ class Scanner {
 /** @param {number | undefined} byte */
 function isDigit(byte) {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
+}
+
+/**
+ * Whether this byte right after a number makes it a malformed one.
+ * @param {number} byte
+ */
+function continuesNumber(byte) {
+  const lower = byte | 0x20;
+  if (isDigit(byte) || (lower >= 0x61 && lower <= 0x7a)) return true;
+  return '_.+-'.includes(String.fromCharCode(byte));
 }
 
 /** @param {number | undefined} byte */

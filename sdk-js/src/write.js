@@ -37,10 +37,11 @@ export function write(value, depth, writing) {
  * @returns {never}
  */
 function refuseValue({ place, path }, code, text) {
+  const plain = new RegExp('^[A-Za-z_]\\w{0,63}$');
   let steps = '';
   for (const step of path) {
     if (typeof step === 'number') steps += `[${step}]`;
-    else if (/^[A-Za-z_]\w{0,63}$/.test(step)) steps += steps === '' ? step : `.${step}`;
+    else if (plain.test(step)) steps += steps === '' ? step : `.${step}`;
     else steps += `[${quote(step)}]`;
   }
   throw new ModberthError(code, `${place()}: ${steps}: ${text}`);
