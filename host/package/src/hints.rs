@@ -123,7 +123,11 @@ fn examples(
         let action = match manifest.require_action(id) {
             Ok(action) => action,
             Err(fault) => {
-                sink.at(&at, Code::PackageExample, fault.message);
+                sink.add(
+                    Violation::new(Code::PackageExample, fault.message)
+                        .path(at.to_string())
+                        .advise("Mend the name, or declare the action in manifest.json."),
+                );
                 continue;
             }
         };

@@ -68,6 +68,14 @@ impl Problems {
 }
 
 impl Problems {
+    /// Names the archive in problems that are about no member of it.
+    pub(crate) fn of_archive(mut self, path: &str) -> Self {
+        for problem in &mut self.0 {
+            problem.place.file.get_or_insert_with(|| path.to_owned());
+        }
+        self
+    }
+
     /// Names the files of a folder as they stand there: members stand below `payload/`, the manifest beside it.
     pub(crate) fn in_folder(mut self) -> Self {
         for problem in &mut self.0 {

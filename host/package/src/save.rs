@@ -38,6 +38,7 @@ fn open(path: &Path) -> Result<Option<File>, Violation> {
             Code::PackageFileSpecial,
             format!("{} is no ordinary file.", shown(&path.to_string_lossy())),
         )
+        .file(path.to_string_lossy())
         // The path comes from the caller, not from a package.
         .blame(Blame::Caller))
     }
@@ -60,15 +61,26 @@ impl Archive {
         let file = open(path)?.ok_or_else(|| {
             Violation::new(
                 Code::PackageNotFound,
-                format!("There is no archive {}.", shown(&path.to_string_lossy())),
+                format!("There is no folder and no archive {}.", shown(&path.to_string_lossy())),
             )
+            .file(path.to_string_lossy())
         })?;
         let bytes = read_bounded(file, path)?;
         if bytes.len() > ARCHIVE_BYTES {
             let size = path.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok());
-            return Err(too_large(size.unwrap_or(bytes.len())).into());
+            return Err(too_large(size.unwrap_or(bytes.len())).file(path.to_string_lossy()).into());
         }
-        Self::inspect(&bytes)
+        if !bytes.starts_with(b"PK") {
+            let message = format!("{} is no package.", shown(&path.to_string_lossy()));
+            return Err(Violation::new(Code::PackageArchiveFormat, message)
+                // The caller named a file that was never meant as one.
+                .blame(Blame::Caller)
+                .file(path.to_string_lossy())
+                .offset(0_u64)
+                .advise("Give the folder that holds manifest.json, or an archive that modberth pack made.")
+                .into());
+        }
+        Self::inspect(&bytes).map_err(|problems| problems.of_archive(&path.to_string_lossy()))
     }
 }
 
@@ -88,10 +100,24 @@ pub fn save(bytes: &[u8], path: &Path, force: bool) -> Result<Saved, Violation> 
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    if let Err(error) = folder.metadata()
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        let name = folder.to_string_lossy();
+        return Err(Violation::new(Code::PackageIo, format!("The folder {} does not exist.", shown(&name)))
+            .blame(Blame::Caller)
+            .file(name)
+            .advise("Make the folder, or write the archive to another one."));
+    }
     let write = || -> io::Result<()> {
         // First, as a folder that cannot be opened cannot be made safe on disk later.
         let opened = File::open(folder)?;
-        let mut file = tempfile::Builder::new().prefix(".modberth-").suffix(".zip").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".modberth-")
+            .suffix(".zip")
+            .tempfile_in(folder)
+            // Its own message names a file that nobody asked for.
+            .map_err(|error| io::Error::from(error.kind()))?;
         file.write_all(bytes)?;
         rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644))?;
         file.as_file().sync_all()?;
@@ -113,7 +139,8 @@ pub fn save(bytes: &[u8], path: &Path, force: bool) -> Result<Saved, Violation> 
             Err(Violation::new(
                 Code::PackageOutputExists,
                 format!("{} exists and holds something else.", shown(&path.to_string_lossy())),
-            ))
+            )
+            .file(path.to_string_lossy()))
         }
         Err(error) => Err(failed_at_named("write", path, &error)),
     }

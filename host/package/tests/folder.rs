@@ -108,16 +108,57 @@ fn a_listed_inventory_must_match() {
 fn what_is_missing_is_named() {
     let none = Folder::open(Path::new("/nonexistent/package")).unwrap_err();
     assert_eq!(none.first().code.as_str(), "package.not_found");
+    assert_eq!(none.first().place.file.as_deref(), Some("/nonexistent/package"));
+    let file = Folder::open(Path::new("/proc/self/status")).unwrap_err().into_first();
+    assert_eq!(
+        (file.code.as_str(), file.message.as_str()),
+        ("package.not_found", "\"/proc/self/status\" is no folder.")
+    );
+    assert_eq!(file.remedy(), "Give the folder that holds manifest.json.");
     let empty = tempfile::tempdir().unwrap();
-    assert_eq!(Folder::open(empty.path()).unwrap_err().first().code.as_str(), "package.manifest_missing");
+    let empty = Folder::open(empty.path()).unwrap_err().into_first();
+    assert_eq!(
+        (empty.code.as_str(), empty.place.file.as_deref()),
+        ("package.manifest_missing", Some("manifest.json"))
+    );
 
     let source = echo();
     fs::remove_file(source.path().join("payload/main.py")).unwrap();
     let problems = refused(&source, &[("package.payload_missing", "payload/main.py")]);
-    assert!(problems.first().message.contains("cargo xtask examples"), "{problems}");
+    assert!(problems.first().message.ends_with("has no payload/main.py."), "{problems}");
+    let remedy = problems.first().remedy();
+    assert!(remedy.contains("payload/main.py exists") && remedy.contains("cargo xtask examples"), "{remedy}");
     fs::remove_dir(source.path().join("payload")).unwrap();
     let problems = refused(&source, &[("package.payload_missing", "payload/main.py")]);
-    assert!(problems.first().message.contains("Build the module"), "{problems}");
+    assert!(problems.first().remedy().contains("Build the module"), "{problems}");
+
+    // An entry is a path inside the payload.
+    let manifest = fs::read_to_string(source.path().join("manifest.json")).unwrap();
+    fs::write(source.path().join("manifest.json"), manifest.replace("\"main.py\"", "\"payload/main.py\""))
+        .unwrap();
+    let problems = refused(&source, &[("package.payload_missing", "payload/payload/main.py")]);
+    assert_eq!(
+        problems.first().remedy(),
+        "The entry is relative to payload/: write main.py in runtime.entry."
+    );
+}
+
+#[test]
+fn a_file_that_is_no_package_is_the_callers() {
+    let work = tempfile::tempdir().unwrap();
+    let path = work.path().join("main.py");
+    let none = Archive::open(&path).unwrap_err().into_first();
+    assert_eq!(none.code.as_str(), "package.not_found");
+    assert!(none.message.starts_with("There is no folder and no archive "), "{none}");
+    fs::write(&path, b"print(1)").unwrap();
+    let fault = Archive::open(&path).unwrap_err().into_first();
+    assert_eq!((fault.code.as_str(), fault.blame.as_str()), ("package.archive_format", "caller"));
+    assert_eq!((fault.place.file.as_deref(), fault.place.offset), (path.to_str(), Some(0)));
+    assert!(fault.remedy().contains("folder that holds manifest.json"), "{}", fault.remedy());
+    // What was meant as an archive names itself where no member is named.
+    fs::write(&path, b"PK\x03\x04").unwrap();
+    let fault = Archive::open(&path).unwrap_err().into_first();
+    assert_eq!((fault.blame.as_str(), fault.place.file.as_deref()), ("module", path.to_str()));
 }
 
 #[test]
@@ -274,6 +315,14 @@ fn an_archive_is_saved_whole_and_never_over_something_else() {
 
     let gone = save(b"x", &out.path().join("none/echo.zip"), false).unwrap_err();
     assert_eq!((gone.code.as_str(), gone.blame), ("package.io", Blame::Caller));
+    assert!(gone.message.ends_with("/none\" does not exist."), "{gone}");
+    assert!(gone.remedy().starts_with("Make the folder"), "{}", gone.remedy());
+    if !rustix::process::geteuid().is_root() {
+        fs::set_permissions(out.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let closed = save(b"x", &out.path().join("closed.zip"), false).unwrap_err();
+        fs::set_permissions(out.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(!closed.message.contains(".modberth-"), "a name that nobody gave: {closed}");
+    }
     // A link that leads nowhere is no file, but its name is taken: as if another process had just taken it.
     let link = out.path().join("link.zip");
     symlink("nowhere", &link).unwrap();

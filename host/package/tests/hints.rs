@@ -74,7 +74,10 @@ fn limits_are_integers_within_bounds() {
 #[test]
 fn examples_are_legal_requests() {
     let hello = || json!({"message": "Hello"});
-    refused("package.example", "examples.other", json!({"examples": {"other": []}}));
+    let unknown = refused("package.example", "examples.other", json!({"examples": {"other": []}}));
+    assert!(unknown.remedy().starts_with("Mend the name"), "{}", unknown.remedy());
+    let short = refused("package.example", "examples.echo[0].targets[0]", example(json!([""]), hello()));
+    assert_eq!((short.limit, short.actual), (Some(1), Some(0)));
     refused("package.count", "examples.echo", json!({"examples": {"echo": []}}));
     refused("package.count", "examples.echo[0].targets", example(json!([]), hello()));
     let many: Vec<_> = (0..65).map(|i| i.to_string()).collect();

@@ -216,6 +216,11 @@ fn entries_are_member_paths_in_files() {
     let digest = "0".repeat(64);
     good(|m| m["files"] = json!({"main.py": digest}));
     one("package.entry", "runtime.entry", |m| m["files"] = json!({"other.py": digest}));
+    let fault = one("package.entry", "runtime.entry", |m| {
+        m["runtime"]["entry"] = json!("payload/main.py");
+        m["files"] = json!({"main.py": digest});
+    });
+    assert_eq!(fault.remedy(), "The entry is relative to payload/: write main.py.");
 }
 
 #[test]

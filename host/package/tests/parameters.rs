@@ -363,26 +363,44 @@ fn texts_that_are_no_value_are_refused_by_name() {
         ("boolean", "True", "parameter.type"),
         ("boolean", "1", "parameter.type"),
         ("string-list", "[1]", "parameter.type"),
-        ("string-list", r#"["a"],"q":["b"]"#, "parameter.type"),
+        ("string-list", r#"["a"],"q":["b"]"#, "json.trailing"),
         ("string-list", r#"["a","a"]"#, "parameter.item_duplicate"),
         // As long as a text may be on a command line; no bound of the parameter, but of all JSON.
         ("string", &"x".repeat(65_537), "json.string_length"),
         ("string-list", &"x".repeat(65_537), "json.string_length"),
-        ("string-list", "[", "json.syntax"),
+        ("string-list", "[", "json.truncated"),
     ] {
         let fault = texts(json!({"type": spec}), &[("p", given)]).unwrap_err();
         assert_eq!(fault.code.as_str(), code, "{given}: {fault}");
         assert_eq!(fault.place.parameter.as_deref(), Some("p"), "{given}: {fault}");
-        if fault.code.as_str().starts_with("json.") {
-            assert_eq!(fault.place.path, None, "a place in JSON that nobody wrote: {fault}");
-        }
+        let path = fault.place.path.as_deref().unwrap_or_default();
+        let known = path.strip_prefix("parameters.p").unwrap_or_else(|| panic!("{given}: {fault}"));
+        assert!(known.is_empty() || known.starts_with('['), "a place that nobody wrote: {fault}");
     }
     let fault = texts(json!({"type": "string"}), &[("p", &"x".repeat(65_537))]).unwrap_err();
     assert_eq!((fault.limit, fault.actual), (Some(65_536), Some(65_537)));
     // The byte of the text that was given, counted from 0.
-    for (given, byte) in [(r#"["a",]"#, 5), ("[", 1), (r#"["a" 1]"#, 5)] {
+    for (given, byte, code) in [
+        (r#"["a",]"#, 5, "json.syntax"),
+        ("[", 1, "json.truncated"),
+        (r#"["a""#, 4, "json.truncated"),
+        (r#"["a" 1]"#, 5, "json.syntax"),
+        (r#"["a"]}"#, 5, "json.trailing"),
+    ] {
         let fault = texts(json!({"type": "string-list"}), &[("p", given)]).unwrap_err();
-        assert_eq!(fault.place.offset, Some(byte), "{given}: {fault}");
+        assert_eq!((fault.place.offset, fault.code.as_str()), (Some(byte), code), "{given}: {fault}");
+        assert!(given.contains('}') || !fault.message.contains('}'), "{given}: {fault}");
+    }
+    // How the value is written stands in the remedy.
+    for (spec, given, remedy) in [
+        ("number", ".5", "0.5"),
+        ("integer", "1.0", "whole number"),
+        ("boolean", "yes", "true or false"),
+        ("string-list", "[1]", r#"["a","b"]"#),
+    ] {
+        let fault = texts(json!({"type": spec}), &[("p", given)]).unwrap_err();
+        assert_eq!(fault.code.as_str(), "parameter.type");
+        assert!(fault.remedy().contains(remedy), "{given}: {}", fault.remedy());
     }
     let fault = texts(json!({"type": "string"}), &[("p", "a"), ("p", "b")]).unwrap_err();
     assert_eq!(fault.code.as_str(), "parameter.repeated");
@@ -390,4 +408,5 @@ fn texts_that_are_no_value_are_refused_by_name() {
     assert_eq!(fault.code.as_str(), "parameter.unknown");
     let fault = texts(json!({"type": "string", "required": true}), &[]).unwrap_err();
     assert_eq!(fault.code.as_str(), "parameter.missing");
+    assert!(fault.remedy().contains("-p p=TEXT"), "{}", fault.remedy());
 }

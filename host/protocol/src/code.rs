@@ -294,7 +294,7 @@ code_table! {
     /// The bytes of a member do not have the digest that files states.
     PackageMemberDigest = "package.member_digest", Module, "Leave files empty in a source folder and pack again; in an installed package the file was changed.";
     /// The folder has no payload, or the payload lacks the entry.
-    PackagePayloadMissing = "package.payload_missing", Module, "Build the module so that payload/ENTRY exists: docs/tutorial.md, 'Make your own package', has the commands for each language; for the examples of Modberth itself: cargo xtask examples.";
+    PackagePayloadMissing = "package.payload_missing", Module, "Build the module so that its entry stands in payload/: docs/tutorial.md, 'Make your own package', has the commands for each language; for the examples of Modberth itself: cargo xtask examples.";
     /// A file of the folder is a symbolic link.
     PackageFileLink = "package.file_link", Module, "Put the file itself there.";
     /// A file of the folder has more than one name (a hard link).

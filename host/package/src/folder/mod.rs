@@ -66,6 +66,7 @@ pub fn pack_folder(root: &Path) -> Result<Packed, Problems> {
                     Code::PackageManifestMissing,
                     format!("{} has no manifest.json.", shown(&root.to_string_lossy())),
                 )
+                .file(MANIFEST_NAME)
             })?;
     // A manifest that cannot be read makes every word about the payload a guess.
     let manifest = Manifest::parse(&bytes.contents)?;
@@ -114,12 +115,16 @@ fn payload(folder: &read::Open, root: &Path, manifest: &Manifest) -> Result<Cont
     let missing = |path: &str| {
         Violation::new(
             Code::PackagePayloadMissing,
-            format!(
-                "{} has no {path}. Build the module so that it exists; for the examples of Modberth: cargo xtask examples.",
-                shown(&root.to_string_lossy())
-            ),
+            format!("{} has no {path}.", shown(&root.to_string_lossy())),
         )
         .file(path)
+        .advise(match path.strip_prefix(&format!("{PAYLOAD_NAME}/{PAYLOAD_NAME}/")) {
+            Some(entry) => format!("The entry is relative to {PAYLOAD_NAME}/: write {entry} in runtime.entry."),
+            None => format!(
+                "Build the module so that {path} exists: docs/tutorial.md, 'Make your own package', has the commands for \
+                 each language; for the examples of Modberth itself: cargo xtask examples."
+            ),
+        })
     };
     let Some(payload) = folder.folder(PAYLOAD_NAME)? else {
         return match entry {

@@ -46,10 +46,17 @@ pub(crate) fn open_unpacked(path: &Path) -> Result<Open, Violation> {
 
 fn no_folder(path: &Path, error: Errno) -> Violation {
     match error {
-        Errno::NOENT | Errno::NOTDIR => Violation::new(
+        Errno::NOENT => Violation::new(
             Code::PackageNotFound,
-            format!("There is no package folder {}: {error}.", shown(&path.to_string_lossy())),
-        ),
+            format!("There is no folder {}.", shown(&path.to_string_lossy())),
+        )
+        .file(path.to_string_lossy())
+        .advise("Check the path; a package folder is the one that holds manifest.json."),
+        Errno::NOTDIR => {
+            Violation::new(Code::PackageNotFound, format!("{} is no folder.", shown(&path.to_string_lossy())))
+                .file(path.to_string_lossy())
+                .advise("Give the folder that holds manifest.json.")
+        }
         error => failed_at_named("open", path, &error.into()),
     }
 }

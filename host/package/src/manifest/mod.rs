@@ -199,11 +199,13 @@ fn read(raw: Raw<'_>, sink: &mut Sink) -> Option<Manifest> {
         && !files.is_empty()
         && !files.contains_key(&process.entry)
     {
-        sink.at(
-            &root.name("runtime").name("entry"),
-            Code::PackageEntry,
-            format!("The entry {} is not in files.", fields::shown(&process.entry)),
-        );
+        let message = format!("The entry {} is not in files.", fields::shown(&process.entry));
+        let mut fault =
+            Violation::new(Code::PackageEntry, message).path(root.name("runtime").name("entry").to_string());
+        if let Some(entry) = process.entry.strip_prefix("payload/") {
+            fault = fault.advise(format!("The entry is relative to payload/: write {entry}."));
+        }
+        sink.add(fault);
     }
     Some(Manifest {
         id: id?,

@@ -43,6 +43,7 @@ impl Schema {
                 Code::ParameterMissing,
                 format!("The parameter {name} ({}) is required.", kind.as_str()),
             )
+            .advise(format!("Give it, with the command by -p {name}={}.", kind.sample()))
             .path(root.name(name).to_string())
             .parameter(name)),
         }
@@ -62,7 +63,7 @@ fn fault(code: Code, parameter: &Parameter, place: &At<'_>, message: String) -> 
 fn check(parameter: &Parameter, value: Raw<'_>, place: &At<'_>) -> Result<(), Violation> {
     let mistyped = |what: &str, found: Raw<'_>, place: &At<'_>| {
         let message = format!("The parameter {} is {what}; found {}.", parameter.name, describe(found));
-        fault(Code::ParameterType, parameter, place, message)
+        fault(Code::ParameterType, parameter, place, message).advise(parameter.kind.advice())
     };
     match &parameter.kind {
         Kind::String { max_length, choices } => {

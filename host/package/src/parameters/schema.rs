@@ -61,6 +61,30 @@ impl Kind {
         }
     }
 
+    /// How a value of this type is given, for people.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::String { .. } => "Give a string, such as \"Hello\".",
+            Self::StringList { .. } => {
+                "Give a list of strings, such as [\"a\",\"b\"]; with -p one item for each is enough."
+            }
+            Self::Integer { .. } => "Give a whole number without fraction and exponent, such as 5.",
+            Self::Number { .. } => "Give a number as JSON writes it, such as 5 or 0.5.",
+            Self::Boolean => "Give true or false.",
+        }
+    }
+
+    /// A value of this type on a command line.
+    pub(super) fn sample(&self) -> &'static str {
+        match self {
+            Self::String { .. } => "TEXT",
+            Self::StringList { .. } => "ITEM",
+            Self::Integer { .. } => "5",
+            Self::Number { .. } => "0.5",
+            Self::Boolean => "true",
+        }
+    }
+
     /// The bounds for people, such as `at most 20 code points; one of a, b`; empty if there is none.
     #[must_use]
     pub fn bounds(&self) -> String {

@@ -1,10 +1,12 @@
 //! Parameters given as text, such as `-p message=Hello`: read by their declared types.
 
 use modberth_protocol::json::{self, RawJson, quote};
+use modberth_protocol::limits::PARAMETERS_DEPTH;
 use modberth_protocol::{Code, Violation};
 
 use super::schema::{Kind, Parameter, Schema};
 use crate::fields::shown;
+use crate::problem::At;
 
 impl Schema {
     /// Makes the parameters object of a request from texts, read by the declared types, and checks it.
@@ -28,7 +30,9 @@ impl Schema {
         let mut values: Vec<(&Parameter, Value)> = Vec::new();
         for (name, text) in texts {
             let Some(parameter) = self.get(name) else {
-                return Err(Violation::new(Code::ParameterUnknown, self.unknown(name)).parameter(name));
+                return Err(Violation::new(Code::ParameterUnknown, self.unknown(name))
+                    .path(place(name))
+                    .parameter(name));
             };
             let earlier = values.iter_mut().find(|(other, _)| other.name == parameter.name);
             match (&parameter.kind, earlier) {
@@ -44,6 +48,7 @@ impl Schema {
                         Code::ParameterRepeated,
                         format!("The parameter {name} is a {} and is given twice.", kind.as_str()),
                     )
+                    .path(place(name))
                     .parameter(name));
                 }
             }
@@ -71,17 +76,20 @@ enum Value {
     Items(Vec<String>),
 }
 
-/// What stands before a value in a document that holds it alone.
-const BEFORE: &str = "{\"v\":";
-
 /// The documents that are checked are objects, so a value alone is checked as a member of one.
 fn wrapped(value: &str) -> String {
-    format!("{BEFORE}{value}}}")
+    format!("{{\"v\":{value}}}")
+}
+
+/// Where a parameter stands in the request.
+fn place(name: &str) -> String {
+    At::ROOT.name("parameters").name(name).to_string()
 }
 
 /// A fault of the JSON that was made from texts: its place in that JSON says nothing to who wrote the texts.
 fn of_text(parameter: &Parameter, fault: Violation) -> Violation {
-    let mut of_text = Violation::new(fault.code, fault.message).parameter(&parameter.name);
+    let mut of_text =
+        Violation::new(fault.code, fault.message).path(place(&parameter.name)).parameter(&parameter.name);
     (of_text.limit, of_text.actual) = (fault.limit, fault.actual);
     of_text
 }
@@ -89,9 +97,11 @@ fn of_text(parameter: &Parameter, fault: Violation) -> Violation {
 fn unreadable(parameter: &Parameter, text: &str, wanted: &str) -> Violation {
     Violation::new(
         Code::ParameterType,
-        format!("The parameter {} is {wanted}; the text {} is none.", parameter.name, shown(text)),
+        format!("The parameter {} is {wanted}; found the text {}.", parameter.name, shown(text)),
     )
+    .path(place(&parameter.name))
     .parameter(&parameter.name)
+    .advise(parameter.kind.advice())
 }
 
 fn read_one(parameter: &Parameter, text: &str) -> Result<String, Violation> {
@@ -129,15 +139,16 @@ fn read_items(parameter: &Parameter, text: &str) -> Result<Vec<String>, Violatio
     if !text.starts_with('[') {
         return Ok(vec![quote(text)]);
     }
-    let wrapped = wrapped(text);
-    let raw = json::parse(wrapped.as_bytes(), &json::Profile::PROCESS).map_err(|fault| {
-        // Here the text is JSON itself, so its byte can be named. Behind the text stands the end of the object.
-        let byte = fault.place.offset.unwrap_or(0).saturating_sub(BEFORE.len() as u64);
-        of_text(parameter, fault).offset(byte.min(text.len() as u64))
+    // The text is JSON itself, so places in it can be named.
+    let profile = json::Profile::PROCESS.below(PARAMETERS_DEPTH + 1);
+    let raw = json::parse(text.as_bytes(), &profile).map_err(|fault| {
+        let inner = fault.place.path.clone().unwrap_or_default();
+        let byte = fault.place.offset.unwrap_or(0);
+        let fault = of_text(parameter, fault).offset(byte);
+        let path = fault.place.path.clone().unwrap_or_default();
+        fault.path(format!("{path}{inner}"))
     })?;
-    // More than one member means that the text closed the object itself.
-    let list = if raw.members().is_some_and(|members| members.count() == 1) { raw.get("v") } else { None };
-    match list.and_then(|list| list.elements()) {
+    match raw.elements() {
         Some(elements) => Ok(elements.map(|item| item.as_text().to_owned()).collect()),
         None => Err(unreadable(parameter, text, "a list of strings")),
     }
