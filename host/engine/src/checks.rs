@@ -13,7 +13,7 @@ use modberth_sandbox::{Command, Limits, Word};
 use rustix::fs::Access;
 
 use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Wait};
-use crate::invocation::{Invocation, Module};
+use crate::invocation::{Invocation, Module, Parameters};
 
 /// The checks that look at the request and the manifest alone. In order: the action is declared; it needs no
 /// capability, and its protocol is one this host runs; the package has a process; the targets; the parameters as JSON
@@ -21,15 +21,7 @@ use crate::invocation::{Invocation, Module};
 pub(crate) fn request(invocation: &Invocation, id: &str) -> Result<Request, Violation> {
     let manifest = &invocation.module.package.manifest;
     let action = manifest.require_action(&invocation.action)?;
-    if manifest.runtime.process().is_some_and(|process| process.protocol != Protocol::One) {
-        return Err(Violation::new(
-            Code::HostProtocol,
-            format!("{} speaks process protocol 2; this host runs protocol 1.", manifest.id),
-        )
-        .path("runtime.protocol")
-        .limit(1u64)
-        .actual(2u64));
-    }
+    check_protocol(&invocation.module.package)?;
     if !action.capabilities.is_empty() {
         return Err(Violation::new(
             Code::PolicyCapability,
@@ -42,9 +34,37 @@ pub(crate) fn request(invocation: &Invocation, id: &str) -> Result<Request, Viol
     }
     process(&invocation.module.package)?;
     check_targets(&invocation.targets)?;
-    let parameters = parameters(&invocation.parameters)?;
-    action.parameters.check(parameters.raw())?;
+    let parameters = match &invocation.parameters {
+        Parameters::Json { bytes, file } => parameters(bytes)
+            .and_then(|parameters| action.parameters.check(parameters.raw()).map(|()| parameters))
+            .map_err(|fault| match file {
+                Some(file) => fault.file(file),
+                None => fault,
+            })?,
+        Parameters::Texts(texts) => action
+            .parameters
+            .read_texts(texts.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+            // Whatever is wrong with a text, the caller wrote it.
+            .map_err(|fault| fault.blame(Blame::Caller))?,
+    };
     Request::new(id, &*invocation.action, invocation.targets.clone(), parameters)
+}
+
+/// Whether this host speaks the process protocol of a package.
+///
+/// # Errors
+/// `host.protocol`, with which [`Host::invoke`](crate::Host::invoke) refuses every action of the package.
+pub fn check_protocol(package: &Package) -> Result<(), Violation> {
+    match package.manifest.runtime.process() {
+        Some(process) if process.protocol != Protocol::One => Err(Violation::new(
+            Code::HostProtocol,
+            format!("{} speaks process protocol 2; this host runs protocol 1.", package.manifest.id),
+        )
+        .path("runtime.protocol")
+        .limit(1u64)
+        .actual(2u64)),
+        _ => Ok(()),
+    }
 }
 
 fn process(package: &Package) -> Result<&Process, Violation> {

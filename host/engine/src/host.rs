@@ -303,9 +303,17 @@ impl Action {
         if self.ticket.is_cancelled() {
             return Err(cancelled());
         }
-        let command = command?;
-        if Instant::now() >= self.deadline() {
-            return Err(self.late());
+        let is_spent = || Instant::now() >= self.deadline();
+        let command = match command {
+            // It was asked for less time than the host itself would give it.
+            Err(fault) if fault.code == Code::HostInterpreter && self.is_shortened() && is_spent() => {
+                let told = fault.message.trim_end_matches('.');
+                return Err(self.late(&format!("there was too little time to ask the interpreter ({told})")));
+            }
+            command => command?,
+        };
+        if is_spent() {
+            return Err(self.late("the checks before the launch took all of it"));
         }
         let process = self
             .shared
@@ -316,11 +324,24 @@ impl Action {
         Ok((process, bell))
     }
 
-    /// The deadline passed before there was a process: the host was slow, not the module.
-    fn late(&self) -> Violation {
+    /// Whether the caller gave the action less time than it may have.
+    fn is_shortened(&self) -> bool {
+        self.allowed < self.shared.limits.process_1_deadline
+    }
+
+    /// The deadline passed before there was a process: the host was slow, not the module, or the caller gave it less time
+    /// than it may have.
+    fn late(&self, why: &str) -> Violation {
         let allowed = millis(self.allowed);
-        let message = format!("The action still waited for its turn at its deadline of {allowed} ms.");
-        Violation::new(Code::ProcessDeadline, message).blame(Blame::Host).limit(allowed)
+        let message = format!("No process was started before the deadline of {allowed} ms: {why}.");
+        let violation = Violation::new(Code::ProcessDeadline, message)
+            .limit(allowed)
+            .actual(millis(self.begun.elapsed()));
+        if self.is_shortened() {
+            violation.blame(Blame::Caller).advise("Give a longer deadline.")
+        } else {
+            violation.blame(Blame::Host).advise("Try again when this machine has less to do.")
+        }
     }
 }
 
@@ -370,7 +391,7 @@ impl Job for Waiting {
                 format!("All slots are taken and {WAITING} actions wait already."),
             )
             .limit(WAITING),
-            Refusal::Late => self.action.late(),
+            Refusal::Late => self.action.late("the action still waited for its turn"),
             Refusal::Cancelled => cancelled(),
             Refusal::Closed => {
                 Violation::new(Code::ProcessCancelled, "The host ended before the action had started.")

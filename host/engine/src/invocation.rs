@@ -42,8 +42,8 @@ pub struct Invocation {
     pub action: String,
     /// The target ids, 1 to 64, in the order in which the results come back.
     pub targets: Vec<String>,
-    /// The parameters: the bytes of one JSON object. They reach the module as they stand here.
-    pub parameters: Vec<u8>,
+    /// The parameters, in one of two forms.
+    pub parameters: Parameters,
     /// Who asks. Default `operator`.
     pub caller: String,
     /// A shorter deadline than the protocol's; a longer one is cut to it. `None`: the protocol's (P1-HOST-25).
@@ -59,7 +59,7 @@ impl Invocation {
             module: module.into(),
             action: action.into(),
             targets: Vec::new(),
-            parameters: b"{}".to_vec(),
+            parameters: Parameters::Json { bytes: b"{}".to_vec(), file: None },
             caller: "operator".to_owned(),
             deadline: None,
             grants: Vec::new(),
@@ -83,7 +83,26 @@ impl Invocation {
     /// Sets the parameters: the bytes of one JSON object.
     #[must_use]
     pub fn parameters(mut self, json: impl Into<Vec<u8>>) -> Self {
-        self.parameters = json.into();
+        self.parameters = Parameters::Json { bytes: json.into(), file: None };
+        self
+    }
+
+    /// Sets the parameters: what a file holds. A refusal of them names the file.
+    #[must_use]
+    pub fn parameters_of_file(mut self, json: impl Into<Vec<u8>>, file: impl Into<String>) -> Self {
+        self.parameters = Parameters::Json { bytes: json.into(), file: Some(file.into()) };
+        self
+    }
+
+    /// Sets the parameters: names with texts, read by the types that the action declares, as
+    /// [`Schema::read_texts`](modberth_package::parameters::Schema::read_texts) says.
+    #[must_use]
+    pub fn parameter_texts<N: Into<String>, T: Into<String>>(
+        mut self,
+        texts: impl IntoIterator<Item = (N, T)>,
+    ) -> Self {
+        let texts = texts.into_iter().map(|(name, text)| (name.into(), text.into()));
+        self.parameters = Parameters::Texts(texts.collect());
         self
     }
 
@@ -107,6 +126,22 @@ impl Invocation {
         self.grants.push(grant);
         self
     }
+}
+
+/// The parameters of an invocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Parameters {
+    /// The bytes of one JSON object. They reach the module as they stand here.
+    #[non_exhaustive]
+    Json {
+        /// The object.
+        bytes: Vec<u8>,
+        /// The file that it came from, for refusals.
+        file: Option<String>,
+    },
+    /// Names with texts, read by the types that the action declares.
+    Texts(Vec<(String, String)>),
 }
 
 /// Permission for a package to use one capability on some targets.

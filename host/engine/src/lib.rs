@@ -11,9 +11,10 @@ mod outcome;
 mod queue;
 mod running;
 
+pub use checks::check_protocol;
 pub use host::{Host, HostBuilder};
 pub use interpreter::{Interpreter, InterpreterKind};
-pub use invocation::{Grant, Invocation, Module};
+pub use invocation::{Grant, Invocation, Module, Parameters};
 pub use limits::Limits;
 pub use outcome::{Outcome, ProcessReport, Stderr};
 pub use running::{Canceller, Running};

@@ -74,24 +74,21 @@ impl Limits {
             let field = field(&mut limits);
             let ceiling = millis(*field);
             let actual = value.as_integer();
-            match actual.and_then(|actual| u64::try_from(actual).ok()) {
-                Some(actual) if (1..=ceiling).contains(&actual) => *field = Duration::from_millis(actual),
-                Some(actual) => {
-                    let message = format!(
-                        "The limit is 1 to {ceiling} ms; found {actual}. Limits can only be shortened."
-                    );
-                    return Err(Violation::new(Code::HostLimits, message)
-                        .path(name)
-                        .limit(ceiling)
-                        .actual(actual));
-                }
-                None => {
-                    let message = format!("The limit is a whole number of milliseconds, 1 to {ceiling}.");
-                    return Err(Violation::new(Code::HostLimits, message).path(name).limit(ceiling));
-                }
-            }
+            let Some(actual) = actual.and_then(|actual| u64::try_from(actual).ok()) else {
+                let message = format!("The limit is a whole number of milliseconds, 1 to {ceiling}.");
+                return Err(Violation::new(Code::HostLimits, message).path(name).limit(ceiling));
+            };
+            *field = within(actual, ceiling).map_err(|fault| fault.path(name))?;
         }
         Ok(limits)
+    }
+
+    /// A deadline for one invocation, in milliseconds: shorter than that of the protocol, by the rule for all limits.
+    ///
+    /// # Errors
+    /// `host.limits`, as [`Limits::from_json`] gives it.
+    pub fn deadline(milliseconds: u64) -> Result<Duration, Violation> {
+        within(milliseconds, millis(Self::default().process_1_deadline))
     }
 
     /// The limits as [`Limits::from_json`] reads them.
@@ -112,6 +109,15 @@ impl Limits {
         }
         self
     }
+}
+
+/// The milliseconds, if they are 1 to the ceiling.
+fn within(actual: u64, ceiling: u64) -> Result<Duration, Violation> {
+    if (1..=ceiling).contains(&actual) {
+        return Ok(Duration::from_millis(actual));
+    }
+    let message = format!("The limit is 1 to {ceiling} ms; found {actual}. Limits can only be shortened.");
+    Err(Violation::new(Code::HostLimits, message).limit(actual.clamp(1, ceiling)).actual(actual))
 }
 
 /// A duration in whole milliseconds.
@@ -146,6 +152,15 @@ mod tests {
         assert_eq!(refused.code.as_str(), "host.limits");
         assert_eq!(refused.place.path.as_deref(), Some("process_1_deadline_ms"));
         assert_eq!((refused.limit, refused.actual), (Some(10_000), Some(10_001)));
+        let zero = Limits::from_json(br#"{"process_1_deadline_ms":0}"#).unwrap_err();
+        assert_eq!((zero.limit, zero.actual), (Some(1), Some(0)));
+        // The deadline of one invocation keeps the same rule.
+        assert_eq!(Limits::deadline(10_000), Ok(Duration::from_secs(10)));
+        for (wrong, bound) in [(0, 1), (10_001, 10_000)] {
+            let refused = Limits::deadline(wrong).unwrap_err();
+            assert_eq!(refused.code.as_str(), "host.limits");
+            assert_eq!((refused.limit, refused.actual), (Some(bound), Some(wrong)));
+        }
         let lengthened = Limits { linger: Duration::from_secs(60), ..Limits::default() };
         assert_eq!(lengthened.capped(), Limits::default());
     }

@@ -220,8 +220,14 @@ fn an_interpreter_that_does_not_answer_holds_nobody_up() {
     let start = Instant::now();
     let slow = host.invoke(invocation());
     let outcome = host.invoke(invocation().deadline(Duration::from_millis(50))).wait();
-    assert_eq!(code(&outcome), "host.interpreter");
-    assert!(failure(&outcome).violation.message.contains("no answer after"), "{outcome}");
+    assert_eq!(code(&outcome), "process.deadline");
+    let violation = &failure(&outcome).violation;
+    assert!(violation.message.contains("too little time to ask the interpreter"), "{outcome}");
+    assert!(violation.message.contains("no answer after"), "{outcome}");
+    assert_eq!(
+        (violation.limit, violation.blame.as_str(), violation.remedy()),
+        (Some(50), "caller", "Give a longer deadline.")
+    );
     slow.cancel();
     assert_eq!(code(&slow.wait()), "process.cancelled");
     // It would be asked for ten seconds, twice, and 50 milliseconds are enough.

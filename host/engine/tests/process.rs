@@ -282,7 +282,10 @@ fn the_queue_is_bounded() {
 
     let late = wait(late);
     assert_eq!((code(&late), failure(&late).violation.limit), ("process.deadline", Some(50)));
-    assert_eq!(failure(&late).violation.blame.as_str(), "host");
+    // The caller gave it less time than it may have, so the caller can give it more.
+    assert_eq!(failure(&late).violation.blame.as_str(), "caller");
+    assert_eq!(failure(&late).violation.remedy(), "Give a longer deadline.");
+    assert!(failure(&late).violation.message.contains("waited for its turn"));
     assert!(!late.is_launched());
     cancelled.cancel();
     let cancelled = wait(cancelled);

@@ -61,7 +61,7 @@ fn a_batch_of_none_or_too_many_or_twice_the_same() {
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let violation =
         refused(&scripted, invoke(&scripted, "play", &[], "{}"), "request.target_count", "caller");
-    assert_eq!((violation.limit, violation.actual), (Some(64), Some(0)));
+    assert_eq!((violation.limit, violation.actual), (Some(1), Some(0)));
     let violation =
         refused(&scripted, invoke(&scripted, "play", &ids, "{}"), "request.target_count", "caller");
     assert_eq!((violation.limit, violation.actual), (Some(64), Some(65)));
@@ -80,7 +80,7 @@ fn a_batch_of_none_or_too_many_or_twice_the_same() {
 fn an_illegal_target() {
     let scripted = marking();
     let long = "é".repeat(129);
-    for id in ["", &long] {
+    for (id, bound) in [("", 1), (&*long, 128)] {
         let violation = refused(
             &scripted,
             invoke(&scripted, "play", &["ok", id], "{}"),
@@ -88,7 +88,7 @@ fn an_illegal_target() {
             "caller",
         );
         assert_eq!(violation.place.path.as_deref(), Some("targets[1]"));
-        assert_eq!((violation.limit, violation.actual), (Some(128), Some(id.chars().count() as u64)));
+        assert_eq!((violation.limit, violation.actual), (Some(bound), Some(id.chars().count() as u64)));
     }
     // P1-HOST-33: NUL too, which no frame may hold.
     for id in ["a/b", "a\\b", "a:b", "a\0b"] {
@@ -322,8 +322,25 @@ fn an_interpreter_that_is_not_there() {
 fn a_deadline_that_leaves_no_time() {
     let scripted = marking();
     let invocation = scripted.play().deadline(Duration::ZERO);
-    let violation = refused(&scripted, invocation, "process.deadline", "host");
+    let violation = refused(&scripted, invocation, "process.deadline", "caller");
     assert_eq!(violation.limit, Some(0));
+    assert_eq!(violation.remedy(), "Give a longer deadline.");
+}
+
+/// P1-HOST-16: texts are parameters like any other: checked with the request, refused with its outcome.
+#[test]
+fn parameters_as_texts_and_from_a_file() {
+    let scripted = marking();
+    let typed = || Invocation::new(scripted.module.clone(), "typed").target("a");
+    let violation =
+        refused(&scripted, typed().parameter_texts([("text", "123456")]), "parameter.length", "caller");
+    assert_eq!((violation.limit, violation.actual), (Some(5), Some(6)));
+    assert_eq!(violation.place.path.as_deref(), Some("parameters.text"));
+    // The file is named, for JSON that is none and for values that do not fit.
+    for (json, code) in [(r#"{"text":"#, "json.truncated"), (r#"{"text":"123456"}"#, "parameter.length")] {
+        let violation = refused(&scripted, typed().parameters_of_file(json, "p.json"), code, "caller");
+        assert_eq!(violation.place.file.as_deref(), Some("p.json"));
+    }
 }
 
 // The refusal's own process count: none. What ran before is no excuse either.
