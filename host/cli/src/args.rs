@@ -4,17 +4,65 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 
-/// Exit codes as they stand in the help of every command that starts a module.
+/// All exit codes, for the command as a whole.
 const EXITS: &str = "\
 Exit codes:
-    0  done; every target has data
-    1  some target has an error; or `frame` refused a file
+    0  done; of `run`: every target has data
+    1  `run`: some target has an error; `frame`: a file was refused
     2  the command line is wrong, or a file it names cannot be read
     3  refused before any process: a bad package, request or parameter
     4  the module failed
     5  refused by policy
     6  the host or this machine failed
   130  interrupted";
+
+const RUN_EXITS: &str = "\
+Exit codes:
+    0  every target has data
+    1  the module answered, and some target has an error
+    2  the command line is wrong, or a file it names cannot be read
+    3  refused before any process: a bad package, request, parameter or limit
+    4  the module failed
+    5  refused by policy
+    6  the host or this machine failed
+  130  interrupted";
+
+const CHECK_EXITS: &str = "\
+Exit codes; of several packages the greatest counts:
+    0  every package is right; warnings do not count
+    2  the command line is wrong
+    3  a package is wrong, or not there
+    6  this machine failed to read it";
+
+const PACK_EXITS: &str = "\
+Exit codes:
+    0  packed, or the same archive was there already
+    2  the command line is wrong
+    3  the package is wrong or not there, or the archive cannot stand at that path
+    6  this machine failed to read or write";
+
+const INSPECT_EXITS: &str = "\
+Exit codes:
+    0  shown
+    2  the command line is wrong
+    3  the package is wrong, or not there
+    6  this machine failed to read it";
+
+const FRAME_EXITS: &str = "\
+Exit codes; of several files the greatest counts:
+    0  every file is right
+    1  a file was refused
+    2  the command line is wrong, or a file cannot be read";
+
+const COMPLETIONS_HELP: &str = "\
+To install the script, for example:
+    bash  modberth completions bash > ~/.local/share/bash-completion/completions/modberth
+    zsh   modberth completions zsh > DIR/_modberth, with DIR in fpath
+    fish  modberth completions fish > ~/.config/fish/completions/modberth.fish
+
+Exit codes:
+    0  printed
+    2  the command line is wrong";
 
 /// Run modules nobody has to trust.
 #[derive(Debug, Parser)]
@@ -45,18 +93,15 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run one action of a module on a batch of targets
     Run(Box<Run>),
-    /// Say whether packages are right, or everything that is wrong with them
     Check(Check),
-    /// Pack a package folder into an archive; the same content always gives the same bytes
     Pack(Pack),
-    /// Show what a package is: actions, parameters, files, digest
     Inspect(Inspect),
     /// Look at raw streams of frames
-    #[command(subcommand)]
+    #[command(subcommand, after_help = FRAME_EXITS)]
     Frame(FrameCommand),
     /// Print a script that completes this command in a shell
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -79,14 +124,18 @@ Example:
 /// The results stand on standard output, in the order of the targets. What the module wrote to standard error follows on
 /// standard error. Ctrl-C cancels the action, and waits until no process of it is left.
 #[derive(Debug, Args)]
-#[command(after_help = EXITS, after_long_help = format!("{RUN_HELP}\n{EXITS}"))]
+#[command(
+    after_help = RUN_EXITS,
+    after_long_help = format!("{RUN_HELP}\n{RUN_EXITS}"),
+    override_usage = "modberth run [OPTIONS] <PATH> <ACTION>"
+)]
 pub(crate) struct Run {
     /// A package folder, or an archive
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) path: PathBuf,
 
     /// The action, as the manifest names it
-    pub(crate) action: String,
+    pub(crate) action: Option<String>,
 
     /// A target id; give it again for each target of the batch
     #[arg(short, long = "target", value_name = "ID")]
@@ -100,8 +149,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", conflicts_with = "parameters", value_hint = ValueHint::FilePath)]
     pub(crate) params: Option<PathBuf>,
 
-    /// A shorter deadline than that of the protocol, in milliseconds
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// A shorter deadline than that of the protocol, in milliseconds: 1 to 10000
+    #[arg(long, value_name = "MS")]
     pub(crate) deadline: Option<u64>,
 
     /// A file with a JSON object of shorter waiting limits, such as {"process_1_deadline_ms": 2000}
@@ -118,7 +167,7 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
 
 /// Say whether packages are right, or everything that is wrong with them.
 #[derive(Debug, Args)]
-#[command(after_help = EXITS)]
+#[command(after_help = CHECK_EXITS)]
 pub(crate) struct Check {
     /// Package folders and archives
     #[arg(required = true, value_hint = ValueHint::AnyPath)]
@@ -127,7 +176,7 @@ pub(crate) struct Check {
 
 /// Pack a package folder into an archive; the same content always gives the same bytes.
 #[derive(Debug, Args)]
-#[command(after_help = EXITS)]
+#[command(after_help = PACK_EXITS)]
 pub(crate) struct Pack {
     /// The folder with manifest.json and payload/
     #[arg(value_hint = ValueHint::DirPath)]
@@ -144,7 +193,7 @@ pub(crate) struct Pack {
 
 /// Show what a package is: actions, parameters, files, digest.
 #[derive(Debug, Args)]
-#[command(after_help = EXITS)]
+#[command(after_help = INSPECT_EXITS)]
 pub(crate) struct Inspect {
     /// A package folder, or an archive
     #[arg(value_hint = ValueHint::AnyPath)]
@@ -153,14 +202,13 @@ pub(crate) struct Inspect {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FrameCommand {
-    /// Show the frames of raw streams; exit 1 if anything is wrong with them
     Decode(Decode),
-    /// Check raw streams of frames strictly; exit 0 accepted, 1 refused
     Check(FrameCheck),
 }
 
-/// Show the frames of raw streams; exit 1 if anything is wrong with them.
+/// Show the frames of raw streams.
 #[derive(Debug, Args)]
+#[command(after_help = FRAME_EXITS)]
 pub(crate) struct Decode {
     /// Files with frames; - is standard input
     #[arg(required = true, value_hint = ValueHint::FilePath)]
@@ -171,8 +219,11 @@ pub(crate) struct Decode {
     pub(crate) pretty: bool,
 }
 
-/// Check raw streams of frames strictly; exit 0 accepted, 1 refused.
+/// Check the frames of raw streams and the JSON in them, by the rules of the process protocols.
+///
+/// What the messages say, such as a missing field of a hello, is not checked; `modberth run` does that.
 #[derive(Debug, Args)]
+#[command(after_help = FRAME_EXITS)]
 pub(crate) struct FrameCheck {
     /// Files with frames; - is standard input
     #[arg(required = true, value_hint = ValueHint::FilePath)]

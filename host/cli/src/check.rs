@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use modberth_host::check_protocol;
 use modberth_package::folder::check_access;
 use modberth_package::limits::PROBLEMS;
 use modberth_package::{Problems, Warning};
@@ -45,7 +46,7 @@ pub(crate) fn check(paths: &[PathBuf], report: &mut Report) -> Result<Exit, Stop
                     let first = if count == PROBLEMS { "the first " } else { "" };
                     report.note(&format!("{}: {first}{count} {word}", name(&source::label(path))))?;
                     for problem in &problems {
-                        report.failure(problem, &[])?;
+                        report.failure(problem, None, &[])?;
                     }
                 }
             }
@@ -74,6 +75,9 @@ fn warnings(source: &Source) -> Vec<Warning> {
         && let Err(fault) = program.find_loader(&folder.payload)
     {
         add(&fault, "It does not run on this machine");
+    }
+    if let Err(fault) = check_protocol(&source.package) {
+        add(&fault, "It does not run on this host");
     }
     if let Some(Err(problems)) = source.folder.as_ref().map(check_access) {
         problems.iter().for_each(|fault| add(fault, "A module under a user of its own"));

@@ -3,9 +3,12 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
 use modberth_package::Problems;
 use modberth_protocol::{Blame, Code, Violation};
 
+use crate::args::Arguments;
 use crate::report::Report;
 
 /// The exit codes of the command.
@@ -72,6 +75,8 @@ impl Exit {
 /// Why a command ended before it was done.
 #[derive(Debug)]
 pub(crate) enum Stop {
+    /// The command line is wrong; why, for people.
+    Usage(String),
     /// Something was refused, or failed.
     Problems(Problems),
     /// Standard output or standard error cannot be written.
@@ -100,6 +105,17 @@ impl Stop {
     /// Says what happened, as far as it can be written.
     pub(crate) fn report(self, report: &mut Report) -> Exit {
         match self {
+            Self::Usage(why) => {
+                let mut command = Arguments::command();
+                command.build();
+                // Only `run` asks for more than its parser can.
+                let command = match command.find_subcommand("run") {
+                    Some(run) => &mut run.clone(),
+                    None => &mut command,
+                };
+                let _ = command.error(ErrorKind::MissingRequiredArgument, why).print();
+                Exit::Usage
+            }
             Self::Problems(problems) => {
                 // What was refused decides the exit code, even where it cannot be said.
                 let _ = report.refusal(&problems);

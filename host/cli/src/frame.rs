@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use modberth_protocol::frame::Decoder;
 use modberth_protocol::json::{Checker, Profile, quote};
 use modberth_protocol::limits::{FRAME_HEADER, FRAME_PAYLOAD};
-use modberth_protocol::{Code, Violation};
+use modberth_protocol::{Blame, Code, Violation};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Stop};
@@ -47,6 +47,7 @@ fn read(
     let mut stream = Stream { frames: 0, bytes: 0, fault: None };
     // Where the frame in hand begins.
     let mut offset = 0_u64;
+    let mut bare = false;
     loop {
         let count = match file.read(&mut chunk) {
             Ok(count) => count,
@@ -55,6 +56,9 @@ fn read(
         };
         if count == 0 {
             break;
+        }
+        if stream.bytes == 0 {
+            bare = chunk[..count].trim_ascii_start().starts_with(b"{");
         }
         stream.bytes += count as u64;
         let mut input = &chunk[..count];
@@ -75,7 +79,7 @@ fn read(
                     offset += length;
                 }
                 Err(violation) => {
-                    stream.fault = Some((violation, offset));
+                    stream.fault = Some((if bare { without_frames(violation) } else { violation }, offset));
                     return Ok(stream);
                 }
             }
@@ -89,6 +93,13 @@ fn read(
         Ok(()) => None,
     };
     Ok(stream)
+}
+
+/// The stream begins like JSON, where the length of a frame belongs.
+fn without_frames(violation: Violation) -> Violation {
+    violation
+        .blame(Blame::Caller)
+        .advise("This looks like JSON without frames: check such a file with frame check --json-only.")
 }
 
 pub(crate) fn decode(files: &[PathBuf], pretty: bool, report: &mut Report) -> Result<Exit, Stop> {
@@ -181,7 +192,7 @@ pub(crate) fn check(files: &[PathBuf], json_only: bool, report: &mut Report) -> 
                     documents
                         .push(json!({"file": source::label(path), "ok": false, "failure": failure(&fault)}));
                 } else {
-                    report.failure(&fault, &[])?;
+                    report.failure(&fault, None, &[])?;
                 }
                 continue;
             }
@@ -205,7 +216,7 @@ pub(crate) fn check(files: &[PathBuf], json_only: bool, report: &mut Report) -> 
             ))?,
             Some((fault, at)) => {
                 report.note(&format!("{shown}: refused at byte {at}"))?;
-                report.failure(fault, &[])?;
+                report.failure(fault, None, &[])?;
             }
         }
     }

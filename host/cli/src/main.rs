@@ -14,7 +14,10 @@ mod source;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
+use serde_json::json;
 
 use crate::args::{Arguments, Command, FrameCommand};
 use crate::exit::{Exit, Stop};
@@ -23,7 +26,7 @@ use crate::report::Report;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(wrong) => return not_run(&wrong).into(),
+        Err(wrong) => return not_run(&with_tip(wrong)).into(),
     };
     let mut report = Report::new(arguments.json, arguments.color);
     let done = match &arguments.command {
@@ -46,6 +49,39 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// A word that reads like a parameter was most likely meant as one, and a command that lacks letters as that command.
+fn with_tip(mut wrong: clap::Error) -> clap::Error {
+    let meant = match wrong.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if wrong.kind() == ErrorKind::UnknownArgument => {
+            (word.contains('=') && !word.starts_with('-')).then(|| word.clone())
+        }
+        _ => None,
+    };
+    let similar = match wrong.get(ContextKind::InvalidSubcommand) {
+        // Short words are too unlike any other for the parser's own measure.
+        Some(ContextValue::String(word)) if wrong.get(ContextKind::SuggestedSubcommand).is_none() => {
+            Arguments::command()
+                .get_subcommands()
+                .map(|command| command.get_name().to_owned())
+                .find(|name| is_within(word, name))
+        }
+        _ => None,
+    };
+    let tip = meant
+        .map(|word| format!("to give a parameter, use '-p {word}'"))
+        .or_else(|| similar.map(|name| format!("a similar command exists: 'modberth {name}'")));
+    if let Some(tip) = tip {
+        wrong.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    wrong
+}
+
+/// Whether the letters of the word, two at least, stand in the name in this order.
+fn is_within(word: &str, name: &str) -> bool {
+    let mut letters = name.chars();
+    word.len() > 1 && word.chars().all(|wanted| letters.any(|letter| letter == wanted))
+}
+
 /// The command line is wrong, or asks for help or the version, which stand on standard output like any other answer.
 fn not_run(wrong: &clap::Error) -> Exit {
     match wrong.print() {
@@ -63,6 +99,11 @@ fn not_run(wrong: &clap::Error) -> Exit {
 fn completions(shell: clap_complete::Shell, report: &mut Report) -> Result<Exit, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "modberth", &mut script);
-    report.bytes(&script)?;
+    if report.is_json() {
+        let script = String::from_utf8_lossy(&script);
+        report.document(&json!({"ok": true, "shell": shell.to_string(), "script": script}))?;
+    } else {
+        report.bytes(&script)?;
+    }
     Ok(Exit::Success)
 }

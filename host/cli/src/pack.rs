@@ -38,10 +38,10 @@ pub(crate) fn pack(arguments: &Pack, report: &mut Report) -> Result<Exit, Stop> 
             Saved::Same => "unchanged",
         };
         report.line(&format!(
-            "{GOOD}{word}{GOOD:#} {} {DIM}{} bytes, {} files, digest{DIM:#} {}",
+            "{GOOD}{word}{GOOD:#} {} {DIM}{} bytes, manifest.json and {} files, digest{DIM:#} {}",
             name(&source::label(&path)),
             packed.bytes.len(),
-            packed.package.members.len() + 1,
+            packed.package.members.len(),
             packed.package.digest
         ))?;
     }

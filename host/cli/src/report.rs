@@ -90,13 +90,22 @@ impl Report {
         self.note(&format!("{WARN}warning:{WARN:#} {}", clean(text)))
     }
 
-    /// A failure for people, on standard error: code, message, place, bounds, blame, details, remedy.
-    pub(crate) fn failure(&mut self, violation: &Violation, details: &[Detail<'_>]) -> io::Result<()> {
+    /// A failure for people, on standard error: code, message, what tells more than the message, place, bounds, blame,
+    /// details, remedy.
+    pub(crate) fn failure(
+        &mut self,
+        violation: &Violation,
+        first: Option<&Detail<'_>>,
+        details: &[Detail<'_>],
+    ) -> io::Result<()> {
         let mut text = format!("{BAD}error[{}]:{BAD:#} {}", violation.code, clean(&violation.message));
         let mut row = |name: &str, value: &str| {
             // Writing to a String cannot fail.
             let _ = write!(text, "\n  {DIM}{name:<8}{DIM:#} {value}");
         };
+        if let Some(Detail(name, value)) = first {
+            row(name, value);
+        }
         if !violation.place.is_empty() {
             row("where", &clean(&violation.place.to_string()));
         }
@@ -110,14 +119,14 @@ impl Report {
         for Detail(name, value) in details {
             row(name, value);
         }
-        row("remedy", violation.code.remedy());
+        row("remedy", &clean(violation.remedy()));
         self.note(&text)
     }
 
     /// The problems for which the command was refused: on standard error, and with `--json` on standard output too.
     pub(crate) fn refusal(&mut self, problems: &Problems) -> io::Result<()> {
         for problem in problems {
-            self.failure(problem, &[])?;
+            self.failure(problem, None, &[])?;
         }
         if self.json {
             let mut document = json!({"ok": false, "failure": failure(problems.first())});
@@ -153,9 +162,7 @@ fn is_broken_pipe(written: &io::Result<()>) -> bool {
 /// A failure as JSON: the violation with its remedy.
 pub(crate) fn failure(violation: &Violation) -> Value {
     // A violation is strings and numbers under fixed names.
-    let mut value = serde_json::to_value(violation).unwrap_or_else(|_| json!({}));
-    value["remedy"] = violation.code.remedy().into();
-    value
+    serde_json::to_value(violation).unwrap_or_else(|_| json!({}))
 }
 
 /// True for what changes how a terminal shows the text around it.

@@ -4,13 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use comfy_table::{Cell, Color};
 use modberth_host::{Canceller, Exit as ModuleExit, Host, Invocation, Limits, Outcome};
 use modberth_protocol::limits::FRAME_PAYLOAD;
 use modberth_protocol::process;
-use modberth_protocol::{Blame, Code, Violation};
+use modberth_protocol::{Code, Violation};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -25,26 +24,31 @@ const LIMITS_BYTES: usize = 65_536;
 /// Most characters of a target's data in the table.
 const CELL: usize = 2_000;
 /// Most lines of the module's standard error below a failure.
-const TAIL: usize = 20;
+const TAIL_LINES: usize = 40;
+/// Most bytes of it.
+const TAIL_BYTES: usize = 4_096;
 
 pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
+    let Some(action) = &arguments.action else { return Err(no_action(arguments)) };
     let runnable = source::open(&arguments.path)?;
-    let parameters = parameters(arguments, &runnable)?;
+    let invocation = Invocation::new(runnable.module.clone(), action).targets(&arguments.targets);
+    let mut invocation = match &arguments.params {
+        Some(path) => invocation.parameters_of_file(
+            source::read_file(path, FRAME_PAYLOAD, Code::RequestTooLarge)?,
+            source::label(path),
+        ),
+        None => invocation.parameter_texts(arguments.parameters.iter().cloned()),
+    };
+    if let Some(deadline) = arguments.deadline {
+        invocation =
+            invocation.deadline(Limits::deadline(deadline).map_err(|fault| fault.path("--deadline"))?);
+    }
     let mut builder = Host::builder();
     if let Some(path) = &arguments.limits {
         let bytes = source::read_file(path, LIMITS_BYTES, Code::HostLimits)?;
         builder = builder.limits(Limits::from_json(&bytes).map_err(|fault| fault.file(source::label(path)))?);
     }
     let host = builder.build()?;
-    if !host.confinement().is_confined() {
-        report.warning(&host.confinement().to_string())?;
-    }
-    let mut invocation = Invocation::new(runnable.module.clone(), &arguments.action)
-        .targets(&arguments.targets)
-        .parameters(parameters);
-    if let Some(deadline) = arguments.deadline {
-        invocation = invocation.deadline(Duration::from_millis(deadline));
-    }
     let deaf = |error| Violation::new(Code::HostIo, format!("Cannot listen for signals: {error}."));
     // From here on a signal cancels the action instead of ending this process before its clean-up.
     let signals = Signals::new(heard().map_err(deaf)?).map_err(deaf)?;
@@ -58,38 +62,52 @@ pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
     if report.is_json() {
         report.line(&outcome.to_json())?;
     }
+    // Of what happened; where no process ran, nothing was unconfined.
+    if let Some(process) = outcome.process.as_ref().filter(|process| !process.confinement.is_confined()) {
+        report.warning(&process.confinement.to_string())?;
+    }
     match outcome.failure() {
         Some(failure) => {
-            report.failure(&failure.violation, &details(&outcome))?;
-            for note in &failure.notes {
+            let code = failure.violation.code;
+            let reason = (code == Code::ProcessExitStatus).then(|| last_refusal(&outcome)).flatten();
+            let said = reason.map(|reason| Detail("said", clean(&reason)));
+            report.failure(&failure.violation, said.as_ref(), &details(&outcome))?;
+            // A module that ended badly gave no answer; that says nothing more.
+            let ended_badly = matches!(code, Code::ProcessExitStatus | Code::ProcessSignal);
+            for note in failure.notes.iter().filter(|note| !(ended_badly && note.code == Code::FrameMissing))
+            {
                 report.note(&format!("  {DIM}{:<8}{DIM:#} {}", "also", clean(&note.to_string())))?;
             }
-            stderr(&outcome, report, Some(TAIL))?;
+            stderr(&outcome, report, true)?;
         }
         None => {
             // The JSON document holds all of this.
             if !report.is_json() {
                 results(&outcome, report)?;
-                stderr(&outcome, report, None)?;
+                stderr(&outcome, report, false)?;
             }
         }
     }
     Ok(exit)
 }
 
-/// The parameters as JSON: from texts by their declared types, or from a file as they stand there.
-fn parameters(arguments: &Run, runnable: &source::Runnable) -> Result<Vec<u8>, Stop> {
-    if let Some(path) = &arguments.params {
-        return Ok(source::read_file(path, FRAME_PAYLOAD, Code::RequestTooLarge)?);
-    }
-    let Some(action) = runnable.module.package.manifest.action(&arguments.action) else {
-        // The host refuses what the manifest does not declare, with an outcome like any other.
-        return Ok(b"{}".to_vec());
+/// The action is missing on the command line: says which the package has, if that can be read.
+fn no_action(arguments: &Run) -> Stop {
+    let known = match source::read(&arguments.path) {
+        Ok(source) => {
+            let actions: Vec<_> =
+                source.package.manifest.actions.iter().map(|action| clean(&action.id)).collect();
+            format!("; the actions of {}: {}", source.package.manifest.id, actions.join(", "))
+        }
+        Err(_) => String::new(),
     };
-    let texts = arguments.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    // Whatever is wrong with a text, the caller wrote it.
-    let json = action.parameters.read_texts(texts).map_err(|fault| fault.blame(Blame::Caller))?;
-    Ok(json.as_bytes().to_vec())
+    Stop::Usage(format!("the argument <ACTION> is missing{known}"))
+}
+
+/// The last line in which an SDK says why it refused to go on.
+fn last_refusal(outcome: &Outcome) -> Option<String> {
+    let text = outcome.process.as_ref()?.stderr.text();
+    text.lines().rev().find(|line| line.starts_with("modberth: ")).map(str::to_owned)
 }
 
 fn exit_of(outcome: &Outcome, interrupted: bool) -> Exit {
@@ -148,27 +166,39 @@ fn details(outcome: &Outcome) -> Vec<Detail<'static>> {
     vec![Detail("process", exit)]
 }
 
-/// What the module wrote to standard error, or its last lines.
-fn stderr(outcome: &Outcome, report: &mut Report, tail: Option<usize>) -> io::Result<()> {
+/// What the module wrote to standard error, or the end of it.
+fn stderr(outcome: &Outcome, report: &mut Report, only_end: bool) -> io::Result<()> {
     let Some(stderr) = outcome.process.as_ref().map(|process| &process.stderr) else { return Ok(()) };
     if stderr.kept.is_empty() {
         return Ok(());
     }
-    let lines = clean_lines(&stderr.text());
-    let skipped = tail.map_or(0, |tail| lines.len().saturating_sub(tail));
-    let part = match (skipped, stderr.is_cut()) {
-        (0, false) => String::new(),
-        (0, true) => format!(", the first {} bytes", stderr.kept.len()),
-        (_, false) => format!(", the last {} of {} lines", lines.len() - skipped, lines.len()),
-        (_, true) => {
-            format!(", the last {} lines of the first {} bytes", lines.len() - skipped, stderr.kept.len())
-        }
-    };
+    let text = stderr.text();
+    let (end, mut part) = if only_end { tail(&text) } else { (&*text, String::new()) };
+    if stderr.is_cut() {
+        part.push_str(&format!(", of which the first {} bytes were kept", stderr.kept.len()));
+    }
     report.note(&format!("{DIM}standard error of the module{part}:{DIM:#}"))?;
-    for line in &lines[skipped..] {
+    for line in clean_lines(end) {
         report.note(&format!("{DIM}|{DIM:#} {line}"))?;
     }
     Ok(())
+}
+
+/// The end of a text, and which part it is: a bounded number of lines, and of bytes.
+fn tail(text: &str) -> (&str, String) {
+    let lines = text.lines().count();
+    let skipped = text.split_inclusive('\n').take(lines.saturating_sub(TAIL_LINES)).map(str::len).sum();
+    let least = text.len().saturating_sub(TAIL_BYTES);
+    match (least..=text.len()).find(|at| text.is_char_boundary(*at)) {
+        Some(at) if at > skipped => {
+            let end = &text[at..];
+            (end, format!(", the last {} of {} bytes (--json shows more)", end.len(), text.len()))
+        }
+        _ if skipped > 0 => {
+            (&text[skipped..], format!(", the last {TAIL_LINES} of {lines} lines (--json shows more)"))
+        }
+        _ => (text, String::new()),
+    }
 }
 
 /// The signals that cancel an action: those that end a process, without those that whoever started this one has it

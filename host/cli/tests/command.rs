@@ -19,8 +19,37 @@ fn help_lists_commands_and_exit_codes() {
     assert!(run(&["--version"]).out.starts_with("modberth "));
 }
 
+/// The help of each command has its own exit codes, as `docs/exit-codes.md` has them.
+#[test]
+fn the_help_of_a_command_has_its_exit_codes() {
+    for (command, codes) in [
+        (&["run"][..], &["0", "1", "2", "3", "4", "5", "6", "130"][..]),
+        (&["check"], &["0", "2", "3", "6"]),
+        (&["pack"], &["0", "2", "3", "6"]),
+        (&["inspect"], &["0", "2", "3", "6"]),
+        (&["frame"], &["0", "1", "2"]),
+        (&["frame", "check"], &["0", "1", "2"]),
+        (&["frame", "decode"], &["0", "1", "2"]),
+        (&["completions"], &["0", "2"]),
+    ] {
+        for flag in ["--help", "-h"] {
+            let done = run(&[command, &[flag]].concat());
+            let (_, exits) = done.out.split_once("Exit codes").unwrap_or_else(|| panic!("{}", done.out));
+            let found: Vec<_> =
+                exits.lines().skip(1).map_while(|line| line.split_whitespace().next()).collect();
+            assert_eq!(found, codes, "{command:?} {flag}");
+        }
+    }
+    assert!(run(&["frame", "check", "--help"]).out.contains("is not checked"));
+    assert!(run(&["completions", "--help"]).out.contains("bash-completion/completions/modberth"));
+}
+
 #[test]
 fn completions_for_every_shell() {
+    let done = run(&["completions", "bash", "--json"]);
+    let document = done.json();
+    assert_eq!((&document["ok"], &document["shell"]), (&serde_json::json!(true), &serde_json::json!("bash")));
+    assert_eq!(document["script"], run(&["completions", "bash"]).out);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let done = run(&["completions", shell]);
         assert_eq!(done.code, 0);

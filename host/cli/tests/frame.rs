@@ -111,6 +111,17 @@ fn check_of_one_bare_document() {
     done.says(&["error[frame.too_large]", "1048576, found 1048577"]);
 }
 
+/// A bare document is most likely meant for the other check.
+#[test]
+fn json_without_frames_is_pointed_at_json_only() {
+    for command in [&["frame", "check", "-"][..], &["frame", "check", "--json", "-"]] {
+        let done = run_with(command, b"{\n  \"a\": 1}\n");
+        assert_eq!(done.code, 1);
+        let said = format!("{}{}", done.out, done.err);
+        assert!(said.contains("frame check --json-only") && said.contains("caller"), "{said}");
+    }
+}
+
 #[test]
 fn several_files_and_files_that_are_not_there() {
     let work = tempfile::tempdir().unwrap();

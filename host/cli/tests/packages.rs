@@ -265,5 +265,61 @@ fn inspect_of_a_broken_archive_says_where() {
     let failure = &done.json()["failure"];
     assert_eq!(failure["code"], "package.archive_end");
     assert!(failure["offset"].is_u64());
-    done.says(&["error[package.archive_end]", "where    byte "]);
+    done.says(&["error[package.archive_end]", &format!("where    {}, byte ", out.display())]);
+}
+
+#[test]
+fn a_path_that_is_no_package_says_what_is_one() {
+    let folder = module(ECHO);
+    let file = folder.path().join("manifest.json");
+    for command in [&["inspect"][..], &["check"], &["run"]] {
+        let rest: &[&str] = if command == ["run"] { &["play", "-t", "a"] } else { &[] };
+        let of = |path: &str| run(&[command, &[path], rest].concat());
+        let done = of(file.to_str().unwrap());
+        assert_eq!(done.code, 3);
+        done.says(&[
+            "error[package.archive_format]",
+            file.to_str().unwrap(),
+            "blame    caller",
+            "remedy   Give the folder that holds manifest.json, or an archive",
+        ]);
+        of("/nonexistent/x").says(&[
+            "error[package.not_found]: There is no folder and no archive",
+            "where    /nonexistent/x",
+        ]);
+    }
+    // Packing takes a folder alone.
+    let done = run(&["pack", file.to_str().unwrap()]);
+    assert_eq!(done.code, 3);
+    done.says(&["is no folder.", "remedy   Give the folder that holds manifest.json.\n"]);
+}
+
+#[test]
+fn pack_names_the_folder_that_is_not_there() {
+    let folder = module(ECHO);
+    let done = run(&["pack", path(&folder), "-o", "/nonexistent/x.zip"]);
+    assert_eq!(done.code, 3);
+    done.says(&["error[package.io]", "The folder \"/nonexistent\" does not exist.", "blame    caller"]);
+    assert!(!done.err.contains(".modberth-"), "{}", done.err);
+}
+
+#[test]
+fn pack_and_inspect_count_the_same_files() {
+    let folder = module(ECHO);
+    let work = tempfile::tempdir().unwrap();
+    let out = work.path().join("x.zip");
+    let packed = run(&["pack", path(&folder), "-o", out.to_str().unwrap()]);
+    let shown = run(&["inspect", "--json", out.to_str().unwrap()]).json();
+    assert_eq!(shown["files"].as_array().unwrap().len(), 1);
+    assert!(packed.out.contains("manifest.json and 1 files"), "{}", packed.out);
+}
+
+#[test]
+fn check_warns_of_a_protocol_that_does_not_run_here() {
+    let mut two = manifest();
+    two["runtime"]["protocol"] = json!(2);
+    let folder = package(&two, &[("main.py", b"")]);
+    let done = run(&["check", path(&folder)]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    done.says(&["warning: It does not run on this host: host.protocol", "runtime.protocol"]);
 }

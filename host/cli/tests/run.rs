@@ -36,7 +36,7 @@ fn with_json_the_outcome_is_one_document() {
     let done = run(&["run", path(&folder), "play", "-t", "a", "-t", "b", "-p", "text=Hello", "--json"]);
     assert_eq!(done.code, 0, "{}", done.err);
     let outcome = done.json();
-    assert_eq!(outcome["outcome"], "results");
+    assert_eq!((&outcome["ok"], &outcome["outcome"]), (&json!(true), &json!("results")));
     assert_eq!(outcome["action"], "play");
     assert_eq!(outcome["package"]["id"], "org.example.play");
     assert_eq!(outcome["package"]["digest"].as_str().unwrap().len(), 64);
@@ -92,6 +92,14 @@ fn parameters_come_from_a_file_or_standard_input() {
         run_with(&["run", path(&folder), "play", "-t", "a", "--params", "-"], br#"{"count":7,"count":8}"#);
     assert_eq!(done.code, 3);
     done.says(&["json.duplicate_key", "blame    caller"]);
+    fs::write(&file, br#"{"count":8"#).unwrap();
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--params", file.to_str().unwrap()]);
+    assert_eq!(done.code, 3);
+    done.says(&[
+        "error[json.truncated]",
+        &format!("where    {}, byte 10, parameters", file.display()),
+        "remedy   Complete it:",
+    ]);
     let done = run_with(&["run", path(&folder), "play", "-t", "a", "--params", "-"], &vec![b' '; 1_048_577]);
     assert_eq!(done.code, 3);
     done.says(&["request.too_large", "1048576, found 1048577"]);
@@ -121,7 +129,7 @@ fn a_wrong_command_line_exits_2() {
         &["run", "x"],
         &["run", "x", "play", "-p", "novalue"],
         &["run", "x", "play", "-p", "=x"],
-        &["run", "x", "play", "--deadline", "0"],
+        &["run", "x", "play", "--deadline", "soon"],
         &["run", "x", "play", "-p", "a=b", "--params", "f"],
         &["run", "x", "play", "--unknown"],
         &["nothing"],
@@ -167,7 +175,11 @@ fn a_refused_request_exits_3_and_says_where() {
             &["play", "-t", "a", "-p", "text=123456789012345678901"],
             &["error[parameter.length]", "20, found 21"],
         ),
-        (&["play"], &["error[request.target_count]", "found 0"]),
+        (&["play"], &["error[request.target_count]", "limit    1, found 0", "--target ID"]),
+        (&["play", "-t", ""], &["error[request.target_length]", "limit    1, found 0", "--target ID"]),
+        (&["play", "-t", "a", "-p", "ratio=.5"], &["error[parameter.type]", "\".5\"", "0.5"]),
+        (&["play", "-t", "a", "-p", "flag=yes"], &["error[parameter.type]", "remedy   Give true or false."]),
+        (&["play", "-t", "a", "-p", "list=[\"a\""], &["error[json.truncated]", "byte 4, parameters.list"]),
         (&["play", "-t", "a", "-t", "a"], &["error[request.target_duplicate]", "target \"a\""]),
         (&["play", "-t", "a/b"], &["error[request.target_character]", "target \"a/b\""]),
     ] {
@@ -176,12 +188,19 @@ fn a_refused_request_exits_3_and_says_where() {
         assert_eq!(done.code, 3, "{arguments:?}: {}", done.err);
         assert!(done.out.is_empty(), "{}", done.out);
         done.says(parts);
-        done.says(&["remedy   "]);
+        done.says(&["process  none was started", "remedy   "]);
+        assert!(!done.err.contains("NOT CONFINED"), "{}", done.err);
         // The same as JSON.
         let code = parts[0].trim_start_matches("error[").trim_end_matches(']');
         let done = run(&[&arguments[..], &["--json"]].concat());
         assert_eq!(done.code, 3);
-        let failure = &done.json()["failure"];
+        let document = done.json();
+        assert_eq!(
+            (&document["ok"], &document["outcome"], &document["process"]),
+            (&json!(false), &json!("failure"), &json!(null))
+        );
+        let failure = &document["failure"];
+        assert!(failure["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{failure}");
         assert_eq!(
             (failure["code"].as_str(), failure["blame"].as_str()),
             (Some(code), Some("caller")),
@@ -231,10 +250,12 @@ fn a_failed_module_exits_4_and_shows_its_last_words() {
         "error[process.exit_status]",
         "process  exit status 7",
         "blame    module",
-        "the last 20 of 51 lines",
+        "the last 40 of 51 lines",
         "| line 49",
     ]);
-    assert!(!done.err.contains("line 30\n"), "{}", done.err);
+    assert!(!done.err.contains("line 10\n"), "{}", done.err);
+    // It gave no answer because it ended.
+    assert!(!done.err.contains("frame.missing"), "{}", done.err);
     // What the module wrote cannot act on the terminal.
     done.says(&["| \\u001b[31mred\\u0007"]);
     assert!(!done.err.contains('\u{7}'));
@@ -275,6 +296,17 @@ fn a_deadline_is_shortened_and_never_lengthened() {
     let done = run(&["run", path(&folder), "play", "-t", "a", "--limits", limits.to_str().unwrap()]);
     assert_eq!(done.code, 3);
     done.says(&["error[host.limits]", "limits.json", "process_1_deadline_ms", "10000, found 10001"]);
+    // The same on the command line.
+    for (deadline, found) in [("10001", "limit    10000, found 10001"), ("0", "limit    1, found 0")] {
+        let done = run(&["run", path(&folder), "play", "-t", "a", "--deadline", deadline]);
+        assert_eq!(done.code, 3);
+        done.says(&["error[host.limits]", "where    --deadline", found]);
+    }
+    // No process was started, so nothing was unconfined and the module is not to blame.
+    let done = run(&["run", path(&folder), "play", "-t", "a", "--deadline", "1"]);
+    assert_eq!(done.code, 3, "{}", done.err);
+    done.says(&["error[process.deadline]", "blame    caller", "none was started", "Give a longer deadline."]);
+    assert!(!done.err.contains("NOT CONFINED"), "{}", done.err);
 }
 
 #[test]
@@ -456,4 +488,61 @@ fn a_signal_ends_a_command_that_waits_for_who_reads_its_results() {
     };
     assert_eq!(status.code(), Some(130));
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn a_module_that_says_nothing_or_too_much_is_told_apart() {
+    // Nobody called run(): no frame, no complaint.
+    let forgotten = package(&manifest(), &[("main.py", b"pass")]);
+    let done = run(&["run", path(&forgotten), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&["error[frame.missing]", "without an answer", "remedy   Is run() of the SDK called"]);
+    // Text where a frame belongs.
+    let printed = package(&manifest(), &[("main.py", b"print('starting')")]);
+    let done = run(&["run", path(&printed), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&[
+        "error[frame.too_large]: The four header bytes read \"star\" as text.",
+        "remedy   Write nothing but frames",
+    ]);
+    // What an SDK says when it refuses is the reason, and stands before everything else.
+    let refused = module(
+        "print('noise', file=sys.stderr)\nprint('modberth: output.value: results[0]: No JSON.', file=sys.stderr)\nsys.exit(1)",
+    );
+    let done = run(&["run", path(&refused), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&[
+        "error[process.exit_status]: The module ended with exit status 1.\n  said     modberth: output.value: results[0]: No JSON.\n",
+    ]);
+    assert!(!done.err.contains("frame.missing"), "{}", done.err);
+    let outcome = run(&["run", path(&refused), "play", "-t", "a", "--json"]).json();
+    assert_eq!(outcome["failure"]["notes"][0]["code"], "frame.missing", "the outcome keeps everything");
+}
+
+#[test]
+fn a_flood_on_standard_error_is_cut_for_people() {
+    let folder = module("sys.stderr.write('x' * 100_000)");
+    let done = run(&["run", path(&folder), "play", "-t", "a"]);
+    assert_eq!(done.code, 4);
+    done.says(&["error[output.stderr_limit]", "the last 4096 of 65536 bytes", "--json shows more"]);
+    let longest = done.err.lines().map(str::len).max().unwrap();
+    assert!((4_096..5_000).contains(&longest), "{longest}");
+    let outcome = run(&["run", path(&folder), "play", "-t", "a", "--json"]).json();
+    assert_eq!(outcome["process"]["stderr"]["text"].as_str().unwrap().len(), 65_536);
+}
+
+#[test]
+fn a_command_line_that_lacks_something_says_what() {
+    let folder = module(ECHO);
+    let done = run(&["run", path(&folder)]);
+    assert_eq!(done.code, 2);
+    done.says(&["<ACTION> is missing", "the actions of org.example.play: play", "Usage: modberth run"]);
+    let done = run(&["run", path(&folder), "play", "text=a"]);
+    assert_eq!(done.code, 2);
+    done.says(&["use '-p text=a'"]);
+    for word in ["rn", "chck", "insp"] {
+        let done = run(&[word]);
+        assert_eq!(done.code, 2);
+        done.says(&["similar"]);
+    }
 }
