@@ -116,7 +116,9 @@ static bool check_row(const mb_batch *batch, const cJSON *row, checked *done, mb
     const cJSON *error;
     char place[PLACE_MAX];
     if (!cJSON_IsObject(row)) {
-        return mbi_refuse(fault, MB_OUTPUT_RESULTS_TYPE, "results[%zu]: the result is no object",
+        return mbi_refuse(fault, MB_OUTPUT_RESULTS_TYPE,
+                          "results[%zu]: a result is an object with target and data or error, "
+                          "this is none; mb_result_data() makes one",
                           index);
     }
     place_of(place, index, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "target")));
@@ -156,7 +158,8 @@ static bool check_results(const mb_batch *batch, const cJSON *results, checked *
 {
     done->count = 0;
     if (!cJSON_IsArray(results)) {
-        return mbi_refuse(fault, MB_OUTPUT_RESULTS_TYPE, "results: the handler gave no array");
+        return mbi_refuse(fault, MB_OUTPUT_RESULTS_TYPE,
+                          "results: the handler gave no array of results, one for each target");
     }
     for (const cJSON *row = results->child; row != NULL; row = row->next) {
         if (!check_row(batch, row, done, fault)) {

@@ -54,7 +54,7 @@ function checkRows(targets, results) {
     if (isThenable(results)) results.then(undefined, () => {});
     throw new ModberthError(
       codes.OUTPUT_RESULTS_TYPE,
-      `results: the handler must return an array, it returned ${describe(results)}`,
+      `results: the handler must return an array of results, it returned ${describe(results)}`,
     );
   }
   const open = new Set(targets);
@@ -86,7 +86,8 @@ function checkRow(index, row, batch, open) {
   if (!isPlainObject(row)) {
     throw new ModberthError(
       codes.OUTPUT_RESULTS_TYPE,
-      `${at}: a result is an object, this is ${describe(row)}`,
+      `${at}: a result is an object with target and data or error, this is ${describe(row)}; ` +
+        'target.data(value) makes one',
     );
   }
   const target = Object.hasOwn(row, 'target') ? row['target'] : undefined;

@@ -26,6 +26,7 @@ const wrong = [
     'output.results_type',
     /handlers are synchronous/,
   ],
+  ['a row that is data', but(1), 'output.results_type', /target\.data\(value\) makes one$/],
   ['a row that is null', but(null), 'output.results_type', /^results\[0\]: .* null/],
   ['a row that is an array', but([]), 'output.results_type', /^results\[0\]: .* an array/],
   ['a row of a class', but(new Map()), 'output.results_type', /an instance of Map/],

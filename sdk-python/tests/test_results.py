@@ -25,7 +25,7 @@ REFUSED = {
     "surrogate": ("json.surrogate", ["results[0]", '"first"']),
     "nul": ("json.nul", ["results[0]", '"first"', "code point 1"]),
     "too-big": ("frame.too_large", ["results[0]", '"first"', "1048576"]),
-    "not-a-list": ("output.results_type", ["null"]),
+    "not-a-list": ("output.results_type", ["list of results", "None"]),
     "bytes": ("output.value", ["results[0]", '"first"', "bytes"]),
     "key-type": ("output.value", ["results[0]", '"first"', "key 1", "int"]),
 }

@@ -169,7 +169,7 @@ fn largest_integer(seen: &Observed) -> Result<(), String> {
 
 /// The faults of one results list as the host would name the first, on the targets `first` and `second`.
 const GIVEN: [(&str, &str, &[&str]); 34] = [
-    ("[1]", "output.results_type", &["results[0]"]),
+    ("[1]", "output.results_type", &["results[0]", "with", "target", "data or error"]),
     ("[null]", "output.results_type", &["results[0]"]),
     (r#"[["first",1]]"#, "output.results_type", &["results[0]"]),
     ("[{}]", "output.result_fields", &["results[0]"]),

@@ -308,6 +308,13 @@ TEST(Handlers, UnknownAction)
             R"({"target":"b","error":{"code":"unsupported_action","message":"This module has no action \"no-such\"."}})"));
 }
 
+// P1-SDK-05: a result that is none says what one is
+TEST(Handlers, AResultThatIsNone)
+{
+    expect_refusal(run(faulty, request(invoke("rows", R"(["a"])", R"({"rows":[1]})"))),
+                   "output.results_type", "results[0]: a result is an object with target and data");
+}
+
 // P1-SDK-07: in the per-target form a failure is that target's error
 TEST(Handlers, EachTargetFailsAlone)
 {

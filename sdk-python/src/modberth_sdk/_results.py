@@ -16,7 +16,7 @@ from ._codes import (
 )
 from ._errors import OutputError
 from ._limits import DATA_DEPTH, MAX_FRAME, MAX_MESSAGE, MAX_STRING, PROTOCOL
-from ._text import is_identifier, quoted
+from ._text import is_identifier, kind_of, quoted
 from ._write import Misfit, check_text, check_value, encode
 
 TYPE_CHECKING = False
@@ -30,12 +30,14 @@ _ERROR_FIELDS = {"code", "message"}
 
 def encode_result(request_id: str, targets: "Sequence[str]", results: "Any") -> bytes:
     """The payload of the result frame, or an OutputError that names the row, its target and the fault."""
-    if type(results) is not list and type(results) is not tuple:
-        raise OutputError(
-            OUTPUT_RESULTS_TYPE, f"results: {_type_of(results)} was returned, not a list of results"
-        )
-    _check_rows(targets, results)
-    _check_values(results)
+    try:
+        _check_list(results)
+        _check_rows(targets, results)
+        _check_values(results)
+    except OutputError:
+        # Nobody will await what was refused, and the interpreter need not say so for each of them.
+        _close_coroutines(results)
+        raise
     payload = encode({"version": PROTOCOL, "type": "result", "id": request_id, "results": results})
     if len(payload) > MAX_FRAME:
         sizes = [len(encode(row)) for row in results]
@@ -48,18 +50,48 @@ def encode_result(request_id: str, targets: "Sequence[str]", results: "Any") -> 
     return payload
 
 
+def _check_list(results: "Any") -> None:
+    if type(results) is not list and type(results) is not tuple:
+        raise OutputError(
+            OUTPUT_RESULTS_TYPE, f"results: a list of results is due, what was returned is {kind_of(results)}"
+        )
+
+
+def _close_coroutines(results: "Any") -> None:
+    """Close every coroutine in what a handler gave. A value may stand in itself, or be of any depth."""
+    left = [results]
+    seen: set[int] = set()
+    while left and len(seen) < MAX_FRAME:
+        value = left.pop()
+        kind = type(value)
+        if kind is dict or kind is list or kind is tuple:
+            if id(value) not in seen:
+                seen.add(id(value))
+                left.extend(value.values() if kind is dict else value)
+        elif kind.__name__ == "coroutine":
+            try:
+                value.close()
+            except Exception:
+                # One that has begun may refuse to end; nobody warns of that one.
+                pass
+
+
 def _check_rows(targets: "Sequence[str]", results: "Sequence[Any]") -> None:
     known = set(targets)
     seen: dict[str, int] = {}
     for index, row in enumerate(results):
         if type(row) is not dict:
-            raise OutputError(OUTPUT_RESULTS_TYPE, f"results[{index}]: {_type_of(row)}, not an object")
+            raise OutputError(
+                OUTPUT_RESULTS_TYPE,
+                f"results[{index}]: a result is a dict with target and data or error, "
+                f"this is {kind_of(row)}; target.data(value) makes one",
+            )
         target = row.get("target")
         if type(target) is not str:
             reason = (
-                f"target is {_type_of(target)}, not a string"
+                f"target is {kind_of(target)}, not a string"
                 if "target" in row
-                else "field target is missing"
+                else "field target is missing; target.data(value) makes a whole result"
             )
             raise OutputError(OUTPUT_RESULT_FIELDS, f"results[{index}]: {reason}")
         place = _place(index, row)
@@ -89,14 +121,14 @@ def _check_rows(targets: "Sequence[str]", results: "Sequence[Any]") -> None:
 
 def _check_error(error: "Any", place: str) -> None:
     if type(error) is not dict:
-        raise OutputError(OUTPUT_ERROR_FIELDS, f"{place}: error is {_type_of(error)}, not an object")
+        raise OutputError(OUTPUT_ERROR_FIELDS, f"{place}: error is {kind_of(error)}, not a dict")
     if error.keys() != _ERROR_FIELDS:
         raise OutputError(OUTPUT_ERROR_FIELDS, f"{place}: error has other fields than code and message")
     code, message = error["code"], error["message"]
     for name, text in error.items():
         if type(text) is not str:
             raise OutputError(
-                OUTPUT_ERROR_FIELDS, f"{place}: the error's {name} is {_type_of(text)}, not a string"
+                OUTPUT_ERROR_FIELDS, f"{place}: the error's {name} is {kind_of(text)}, not a string"
             )
     if not is_identifier(code):
         raise OutputError(
@@ -126,7 +158,3 @@ def _check_values(results: "Sequence[dict[str, Any]]") -> None:
 
 def _place(index: int, row: "dict[str, Any]") -> str:
     return f"results[{index}], target {quoted(row['target'])}"
-
-
-def _type_of(value: object) -> str:
-    return "null" if value is None else f"a value of the type {type(value).__qualname__}"

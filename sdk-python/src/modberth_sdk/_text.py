@@ -46,6 +46,21 @@ def _printable(char: str) -> str:
     return f"\\u{0xD800 + (point >> 10):04x}\\u{0xDC00 + (point & 0x3FF):04x}"
 
 
+def kind_of(value: object) -> str:
+    """What a value is, in words for a message."""
+    if value is None:
+        return "None"
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    synchronous = " (handlers are synchronous)" if is_awaitable(value) else ""
+    return f"of the type {name}{synchronous}"
+
+
+def is_awaitable(value: object) -> bool:
+    """Whether an `async def` made this: a coroutine or another awaitable, or an asynchronous generator."""
+    return hasattr(type(value), "__await__") or hasattr(type(value), "__anext__")
+
+
 def shortened(error: BaseException) -> str:
     """What an exception says, on one line of at most a few hundred characters."""
     try:

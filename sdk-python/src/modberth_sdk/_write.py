@@ -14,7 +14,7 @@ from ._codes import (
     OUTPUT_VALUE,
 )
 from ._limits import MAX_DEPTH, MAX_ENTRIES, MAX_FRAME, MAX_INTEGER, MAX_NAME, MAX_STRING, RESERVED_NAME
-from ._text import has_surrogate, quoted
+from ._text import has_surrogate, kind_of, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check_value(value: "Any", depth: int, room: int = MAX_FRAME) -> int:
         if value - value != 0.0:
             raise Misfit(JSON_NONFINITE, f"is {value}, which JSON has no form for")
     elif value is not None and kind is not bool:
-        raise Misfit(OUTPUT_VALUE, f"is of the type {kind.__module__}.{kind.__qualname__}, not plain JSON")
+        raise Misfit(OUTPUT_VALUE, f"is {kind_of(value)}, not plain JSON")
     if room < 0:
         raise Misfit(FRAME_TOO_LARGE, f"takes the result frame beyond {MAX_FRAME} bytes")
     return room

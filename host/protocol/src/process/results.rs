@@ -92,9 +92,12 @@ fn check_row<'a, N: Node<'a>>(
     found: &[Option<RowOutcome<'a, N>>],
 ) -> Result<(usize, RowOutcome<'a, N>), Violation> {
     let at = |code, message: String| Violation::new(code, message).path(format!("results[{index}]"));
-    let members = row
-        .members()
-        .ok_or_else(|| at(Code::OutputResultsType, "A result is an object; this one is not.".into()))?;
+    let members = row.members().ok_or_else(|| {
+        at(
+            Code::OutputResultsType,
+            "A result is an object with a target and its data or error; this one is no object.".into(),
+        )
+    })?;
     let (mut target, mut data, mut error) = (None, None, None);
     let mut unknown = None;
     for (name, value) in members {
