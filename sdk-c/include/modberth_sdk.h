@@ -162,7 +162,7 @@ typedef cJSON *(*mb_serve_with_handler)(const cJSON *request, mb_context *contex
 /**
  * @brief One row in the table of actions: a name and exactly one handler.
  *
- * A row whose name is NULL ends the table.
+ * A row of NULLs ends the table. One with a handler and no name is refused.
  */
 typedef struct mb_action {
     /** The name that the manifest declares: `[a-z][a-z0-9_.-]{0,95}`, once per table. */

@@ -7,7 +7,8 @@
 MBI bool mbi_actions_check(const mb_action *actions, mbi_fault *fault)
 {
     char quoted[MBI_QUOTED_MAX];
-    for (size_t i = 0; actions[i].name != NULL; i++) {
+    size_t i = 0;
+    for (; actions[i].name != NULL; i++) {
         const mb_action *action = &actions[i];
         (void)mbi_quote(action->name, quoted);
         if (!mbi_is_identifier(action->name)) {
@@ -25,6 +26,11 @@ MBI bool mbi_actions_check(const mb_action *actions, mbi_fault *fault)
                                   j);
             }
         }
+    }
+    /* Such a row would end the table, and every action behind it would be missing in silence. */
+    if (actions[i].each != NULL || actions[i].batch != NULL) {
+        return mbi_refuse(fault, MB_PROCESS_ACTIONS, "actions[%zu]: there is a handler and no name",
+                          i);
     }
     return true;
 }

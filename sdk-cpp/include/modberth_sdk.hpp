@@ -547,6 +547,28 @@ inline cJSON* to_array(results rows)
     return list.release();
 }
 
+template <class F, class = void>
+struct may_be_empty : std::false_type {
+};
+
+template <class F>
+struct may_be_empty<
+    F, std::enable_if_t<std::is_convertible_v<std::nullptr_t, F> &&
+                        std::is_convertible_v<decltype(std::declval<const F&>() == nullptr), bool>>>
+    : std::true_type {
+};
+
+/// Whether there is nothing to call: a null pointer to a function, or an empty std::function.
+template <class F>
+bool is_empty([[maybe_unused]] const F& handler)
+{
+    if constexpr (may_be_empty<F>::value) {
+        return handler == nullptr;
+    } else {
+        return false;
+    }
+}
+
 /// Calls a handler so that no exception passes through C.
 template <class F>
 cJSON* guarded(mb_context* context, [[maybe_unused]] bool each, F&& call) noexcept
@@ -590,9 +612,8 @@ public:
     /// outcome. A thrown target_error becomes the error of this target; any other exception becomes
     /// the error `internal`, with what() on standard error (P1-SDK-07).
     ///
-    /// @param action The name that the manifest declares. Registering it twice, or a name that is
-    /// no
-    ///        identifier, makes run() refuse with process.actions.
+    /// @param action The name that the manifest declares. Registering it twice, a name that is no
+    ///        identifier, or a handler that is null makes run() refuse with process.actions.
     /// @param handler The handler.
     /// @return The module.
     template <class Handler>
@@ -603,8 +624,12 @@ public:
         using given = std::invoke_result_t<Handler&, const target&, const params&>;
         static_assert(detail::is_outcome_v<given>,
                       "modberth: a handler for each target returns JSON data or a target_error");
+        entry& added = add(action);
+        if (detail::is_empty(handler)) {
+            return *this;
+        }
         const auto call = std::make_shared<Handler>(std::move(handler));
-        add(action).each = [call](const target& one, const params& parameters) -> outcome {
+        added.each = [call](const target& one, const params& parameters) -> outcome {
             return detail::to_outcome((*call)(one, parameters));
         };
         return *this;
@@ -629,10 +654,14 @@ public:
         using given = std::invoke_result_t<Handler&, const target&, const Parameters&>;
         static_assert(detail::is_outcome_v<given>,
                       "modberth: a handler for each target returns JSON data or a target_error");
+        entry& added = add(action);
+        if (detail::is_empty(handler)) {
+            return *this;
+        }
         const auto call = std::make_shared<Handler>(std::move(handler));
         /* One process serves one request, so the parameters are made once. */
         const auto typed = std::make_shared<std::unique_ptr<const Parameters>>();
-        add(action).each = [call, typed](const target& one, const params& parameters) -> outcome {
+        added.each = [call, typed](const target& one, const params& parameters) -> outcome {
             if (!*typed) {
                 *typed = std::make_unique<const Parameters>(Parameters::from_params(parameters));
             }
@@ -652,8 +681,12 @@ public:
     {
         static_assert(std::is_invocable_r_v<results, Handler&, const modberth::batch&>,
                       "modberth: a handler of the whole batch is (const batch&) -> results");
+        entry& added = add(action);
+        if (detail::is_empty(handler)) {
+            return *this;
+        }
         const auto call = std::make_shared<Handler>(std::move(handler));
-        add(action).batch = [call](const modberth::batch& all) -> results { return (*call)(all); };
+        added.batch = [call](const modberth::batch& all) -> results { return (*call)(all); };
         return *this;
     }
 
@@ -679,7 +712,8 @@ public:
     }
 
 private:
-    /// One action; exactly one of the two functions is set.
+    /// One action; exactly one of the two functions is set, and none where the handler was null:
+    /// the C SDK then refuses the table.
     struct entry {
         std::string name;
         std::function<outcome(const target&, const params&)> each;
@@ -727,6 +761,9 @@ template <class Handler>
 {
     static_assert(std::is_invocable_r_v<results, Handler&, json_view>,
                   "modberth: serve() takes a callback (json_view) -> results");
+    if (detail::is_empty(handler)) {
+        return mb_serve(nullptr);
+    }
     return mb_serve_with(
         [](const cJSON* request, mb_context* context) -> cJSON* {
             return detail::guarded(context, false, [&]() -> cJSON* {

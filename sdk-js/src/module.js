@@ -12,7 +12,8 @@ import { describe, isIdentifier, isPlainObject, quote } from './text.js';
  *
  * @param {{ [action: string]: Action }} actions
  * @returns {Module}
- * @throws A `ModberthError` when an action has a bad name, no handler, or both.
+ * @throws A `ModberthError` when this is no table of actions, or an action has a bad name, no handler, or
+ *   one of each form.
  *
  * @example
  * defineModule({
@@ -26,7 +27,7 @@ import { describe, isIdentifier, isPlainObject, quote } from './text.js';
 export function defineModule(actions) {
   /** @type {Map<string, Action>} */
   const table = new Map();
-  for (const [name, action] of Object.entries(actions)) {
+  for (const [name, action] of Object.entries(actions ?? {})) {
     if (!isIdentifier(name)) {
       throw wrongTable(`the action name ${quote(name)} is not [a-z][a-z0-9_.-]{0,95}`);
     }
@@ -48,6 +49,10 @@ export function defineModule(actions) {
       throw wrongTable(`the action "${name}" has no handler that can be called`);
     }
     table.set(name, action);
+  }
+  // A Map or a function has no entries either: every action in it would be missing in silence.
+  if (table.size === 0 && !isPlainObject(actions)) {
+    throw wrongTable(`the actions must be an object { name: action }, it is ${describe(actions)}`);
   }
   return moduleOf(answerByActions(table));
 }

@@ -230,6 +230,13 @@ for (const [form, { defineModule, serve }] of Object.entries(forms)) {
     const each = () => null;
     const batch = () => [];
     for (const table of [
+      undefined,
+      null,
+      7,
+      'echo',
+      [],
+      each,
+      new Map([['echo', { each }]]),
       { 'Bad Name': { each } },
       { ok: { each, batch } },
       { ok: {} },

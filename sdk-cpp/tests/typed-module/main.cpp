@@ -1,6 +1,7 @@
 // Typed parameters, typed data, errors by value and by exception, and modules whose table is wrong.
 // The same source is built without exceptions too.
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -139,6 +140,14 @@ int main(int argc, char** argv)
         m.each("Not An Identifier", nul_in_text);
     } else if (word == "nul-name") {
         m.each(std::string_view("a\0b", 3), nul_in_text);
+    } else if (word == "null-each") {
+        m.each("null", static_cast<decltype(&nul_in_text)>(nullptr));
+    } else if (word == "null-typed") {
+        m.each<Query>("null", static_cast<decltype(&describe)>(nullptr));
+    } else if (word == "empty-batch") {
+        m.batch("null", std::function<modberth::results(const modberth::batch&)>());
+    } else if (word == "empty-serve") {
+        return modberth::serve(std::function<modberth::results(modberth::json_view)>());
     }
     return m.run();
 }

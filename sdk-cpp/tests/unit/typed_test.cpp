@@ -94,6 +94,20 @@ TEST_P(Typed, AWrongTable)
     }
 }
 
+// A handler that is not there is refused before anything is asked of it.
+TEST_P(Typed, AHandlerThatIsNull)
+{
+    start how;
+    for (const char* word : {"null-each", "null-typed", "empty-batch"}) {
+        how.arguments = {word};
+        expect_refusal(run(GetParam(), request(invoke("plain")), how), "process.actions",
+                       R"("null" needs exactly one of each and batch)");
+    }
+    how.arguments = {"empty-serve"};
+    expect_refusal(run(GetParam(), request(invoke("plain")), how), "process.actions",
+                   "neither a table nor a handler");
+}
+
 INSTANTIATE_TEST_SUITE_P(Exceptions, Typed,
                          testing::Values(MODBERTH_TYPED_MODULE, MODBERTH_TYPED_MODULE_PLAIN),
                          [](const testing::TestParamInfo<const char*>& one) {

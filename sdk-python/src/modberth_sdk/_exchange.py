@@ -1,13 +1,13 @@
 """One run of process protocol 1 over any input: two frames in, the handler, two frames out."""
 
-from ._codes import OUTPUT_HANDLER_FAILED
-from ._errors import OutputError
+from ._codes import OUTPUT_HANDLER_FAILED, PROCESS_ACTIONS
+from ._errors import OutputError, RegistrationError
 from ._frame import read_frame, require_end, write_frame
 from ._limits import PROTOCOL
 from ._read import read_object
 from ._request import check_hello, check_invoke
 from ._results import encode_result
-from ._text import shortened
+from ._text import kind_of, shortened
 from ._trace import open_traces, write_trace
 
 TYPE_CHECKING = False
@@ -25,6 +25,8 @@ _HELLO_PAYLOAD = b'{"version":1,"type":"hello","protocol":%d}' % PROTOCOL
 
 def exchange(read: "Read", handler: "Handler") -> bytes:
     """Both answer frames, complete, or a ModberthError and nothing (P1-SDK-04, P1-SDK-07)."""
+    if not callable(handler):
+        raise RegistrationError(PROCESS_ACTIONS, f"the handler cannot be called: it is {kind_of(handler)}")
     open_traces()
     check_hello(read_object(read_frame(read, 1), 1))
     request = read_object(read_frame(read, 2), 2)

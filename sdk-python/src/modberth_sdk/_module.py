@@ -31,7 +31,8 @@ class Module:
 
         module.run()
 
-    An action has one handler, of one of two forms: `each` for one target at a time, `batch` for all.
+    An action has one handler, of one of two forms: `each` for one target at a time, `batch` for all. Both
+    raise a RegistrationError for a name that is no identifier or is taken, as soon as they are called.
     """
 
     def __init__(self) -> None:
@@ -57,12 +58,15 @@ class Module:
         keyword arguments, once for each target. A dataclass is one such callable; a parameter that it does
         not take, or a missing one, is then an `internal` failure of every target.
         """
+        self._check_name("each", action)
+        if params is not None and not callable(params):
+            raise RegistrationError(PROCESS_ACTIONS, f'the params of action "{action}" cannot be called')
 
         def register(handler: "Callable[[Target, Any], object]") -> "Callable[[Target, Any], object]":
             def run(batch: Batch) -> "list[dict[str, Any]]":
                 return [_run_one(handler, target, batch.parameters, params) for target in batch.targets]
 
-            self._register(action, handler, run)
+            self._register("each", action, handler, run)
             return handler
 
         return register
@@ -73,9 +77,10 @@ class Module:
         It returns a list with one result for each target, in any order, made by `target.data(value)` or
         `target.error(code, message)`. Where it raises, the whole run fails.
         """
+        self._check_name("batch", action)
 
         def register(handler: "_Batch") -> "_Batch":
-            self._register(action, handler, handler)
+            self._register("batch", action, handler, handler)
             return handler
 
         return register
@@ -93,7 +98,15 @@ class Module:
         """Do the one exchange of this process, and end it; for what that means see `serve`."""
         serve(self.respond)
 
-    def _register(self, action: str, handler: object, run: "Callable[[Batch], object]") -> None:
+    def _check_name(self, form: str, action: object) -> None:
+        """Refuse a name at once: a decorator without parentheses is never called a second time."""
+        if callable(action):
+            name = getattr(action, "__name__", "name").replace("_", "-")
+            raise RegistrationError(
+                PROCESS_ACTIONS,
+                f"the action name {action!r} is not an identifier; "
+                f'the decorator needs one, as in @module.{form}("{name}")',
+            )
         if not isinstance(action, str) or not is_identifier(action):
             raise RegistrationError(PROCESS_ACTIONS, f"the action name {action!r} is not an identifier")
         if action in self._handlers:
@@ -102,6 +115,10 @@ class Module:
             raise RegistrationError(PROCESS_ACTIONS, f'the handler of action "{action}" cannot be called')
         self._handlers[action] = run
 
+
+    def _register(self, form: str, action: str, handler: object, run: "Callable[[Batch], object]") -> None:
+        # Once more: the name may have been taken since, where the decorator was kept.
+        self._check_name(form, action)
 
 def _run_one(
     handler: "Callable[[Target, Any], object]",
