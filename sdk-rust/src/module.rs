@@ -243,7 +243,8 @@ fn read<P: DeserializeOwned>(request: &Request, notes: &mut Notes) -> Option<P> 
         .inspect_err(|error| {
             let place = parameter_at(request.parameters(), error)
                 .map_or_else(String::new, |name| format!("parameter {}: ", quote(&name)));
-            notes.add(&format!("action {}: {place}{error}", quote(request.action())));
+            let reason = without_position(error);
+            notes.add(&format!("action {}: {place}{reason}", quote(request.action())));
         })
         .ok()
 }
@@ -255,6 +256,16 @@ fn parameter_at(parameters: &RawJson, error: &serde_json::Error) -> Option<Strin
     let members = parameters.raw().members()?;
     let (name, _) = members.take_while(|(_, value)| value.range().start < offset).last()?;
     // A reader that finds a member missing stops at the closing brace.
+/// What the reader says, without the line and the column: they are those of a text that the author never sees.
+pub(crate) fn without_position(error: &serde_json::Error) -> String {
+    let mut reason = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if reason.ends_with(&position) {
+        reason.truncate(reason.len() - position.len());
+    }
+    reason
+}
+
     (offset < parameters.as_str().len()).then(|| name.into_owned())
 }
 

@@ -7,6 +7,7 @@ use modberth_protocol::process::{ModuleSession, Request};
 use modberth_protocol::{Code, Violation};
 use serde_json::{Map, Value};
 
+use crate::module::without_position;
 use crate::notes::{self, Notes};
 use crate::stdio::{self, Patient};
 use crate::target::TargetResult;
@@ -59,7 +60,8 @@ pub(crate) fn raw(
 /// The request in the form of the protocol.
 fn message(request: &Request) -> Result<Value, Violation> {
     let parameters: Value = serde_json::from_str(request.parameters().as_str()).map_err(|error| {
-        Violation::new(Code::RequestMessage, format!("The parameters cannot be read: {error}"))
+        let reason = without_position(&error);
+        Violation::new(Code::RequestMessage, format!("The parameters cannot be read: {reason}"))
             .path("parameters")
     })?;
     let mut message = Map::new();
