@@ -180,7 +180,8 @@ typedef struct mb_action {
  *
  * Reads exactly two frames and the end of input from standard input, calls the handler, checks
  * what it gave as the host will, and writes both frames of the answer. An action that is not in the
- * table gives every target the error `unsupported_action` (P1-SDK-10).
+ * table gives every target the error `unsupported_action` (P1-SDK-10), and one line on standard
+ * error names the actions that are in it.
  *
  * Every refusal leaves standard output empty and writes one line `modberth: CODE: TEXT` of at most
  * 2,048 bytes to standard error; the codes are in modberth_codes.h (P1-SDK-07).

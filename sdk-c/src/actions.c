@@ -182,9 +182,39 @@ static bool call_batch(const mb_action *action, const mb_batch *batch, cJSON **r
     return mbi_handler_done(*results, &context, who, fault);
 }
 
-static bool unsupported(const mb_batch *batch, cJSON **results, mbi_fault *fault)
+/* Where the list of actions is cut, in bytes; the number of those left out and an end of line
+ * follow, within MBI_LINE_MAX. The same in every language. */
+#define ACTIONS_MAX 2000
+
+/* Names the actions there are, for the author who misspelt one. All of them are identifiers. */
+static void trace_unknown(const mb_action *actions, const char *action)
+{
+    char line[MBI_LINE_MAX];
+    size_t left = 0;
+    while (actions[left].name != NULL) {
+        left++;
+    }
+    size_t used = (size_t)snprintf(line, sizeof line, "action \"%s\": not in this module; %s",
+                                   action, left == 0 ? "it has no actions" : "its actions: ");
+    const char *before = "";
+    while (left > 0 && used + strlen(before) + strlen(actions->name) <= ACTIONS_MAX) {
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", before, actions->name);
+        before = ", ";
+        actions++;
+        left--;
+    }
+    if (left > 0) {
+        used += (size_t)snprintf(line + used, sizeof line - used, " and %zu more", left);
+    }
+    line[used++] = '\n';
+    mbi_diagnose(line, used);
+}
+
+static bool unsupported(const mb_action *actions, const mb_batch *batch, cJSON **results,
+                        mbi_fault *fault)
 {
     char message[MBI_IDENTIFIER_MAX + 64];
+    trace_unknown(actions, batch->action);
     (void)snprintf(message, sizeof message, "This module has no action \"%s\".", batch->action);
     *results = cJSON_CreateArray();
     for (size_t i = 0; i < batch->count; i++) {
@@ -207,5 +237,5 @@ MBI bool mbi_dispatch(const mb_action *actions, const mbi_request *request, cJSO
                                         : call_batch(action, batch, results, fault);
         }
     }
-    return unsupported(batch, results, fault);
+    return unsupported(actions, batch, results, fault);
 }

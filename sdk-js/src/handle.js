@@ -1,11 +1,12 @@
 import { codes } from './codes.js';
 import { ModberthError, readTargetError, summary } from './errors.js';
+import { MAX_ACTIONS } from './limits.js';
 import { checkResults, errorRow } from './results.js';
 import { BatchTarget } from './target.js';
 import { quote } from './text.js';
 
 /** @import { Answer, Checked, Note, Row } from './internal.js' */
-/** @import { Action, BatchHandler, EachHandler, ServeHandler, Target } from './types.js' */
+/** @import { Action, BatchHandler, EachHandler, ServeHandler } from './types.js' */
 
 /**
  * Answers by a table of actions. An unknown action gives every target an error (P1-SDK-10).
@@ -15,12 +16,13 @@ import { quote } from './text.js';
 export function answerByActions(actions) {
   return (request, note) => {
     const action = actions.get(request.action);
-    if (action?.batch) return answerBatch(action, request, note);
+    if (action === undefined) return answerNone(actions, request, note);
+    if (action.batch) return answerBatch(action, request, note);
     /** @type {Row[]} */
     const rows = [];
     for (let index = 0; index < request.targets.length; index++) {
       const target = new BatchTarget(/** @type {string} */ (request.targets[index]), index);
-      rows.push(action ? answerOne(action, target, request, note) : noAction(target, request));
+      rows.push(answerOne(action, target, request, note));
     }
     return rows;
   };
@@ -81,12 +83,35 @@ function failedRow(id, index, error, note) {
 }
 
 /**
- * @param {Target} target
+ * An action that is not there: the result is neutral, and one line on standard error names the actions
+ * there are, for the author who misspelt one.
+ * @param {ReadonlyMap<string, Action>} actions
  * @param {Checked} request
+ * @param {Note} note
  */
-function noAction({ id, index }, request) {
+function answerNone(actions, request, note) {
+  note(unknownAction(request.action, [...actions.keys()]));
   const message = `This module has no action "${request.action}".`;
-  return errorRow(index, id, { code: 'unsupported_action', message });
+  return request.targets.map((target, index) =>
+    errorRow(index, target, { code: 'unsupported_action', message }),
+  );
+}
+
+/**
+ * All of these are identifiers, so nothing needs an escape.
+ * @param {string} action
+ * @param {string[]} names
+ */
+function unknownAction(action, names) {
+  let line = `action "${action}": not in this module; `;
+  if (names.length === 0) return `${line}it has no actions`;
+  line += 'its actions: ';
+  for (const [index, name] of names.entries()) {
+    const next = index === 0 ? name : `, ${name}`;
+    if (line.length + next.length > MAX_ACTIONS) return `${line} and ${names.length - index} more`;
+    line += next;
+  }
+  return line;
 }
 
 /**

@@ -20,5 +20,10 @@ export const MAX_NAME = 240;
 export const MAX_STRING = 65_536;
 /** Most code points in the message of a target error. */
 export const MAX_MESSAGE = 1_024;
+/**
+ * Where the list of a module's actions is cut for a diagnostic, in bytes. The number of those left out
+ * follows, so the whole line has at most 2,048. The same in every language.
+ */
+export const MAX_ACTIONS = 2_000;
 /** Names that begin so are refused: a common parser gives them a meaning of its own. */
 export const RESERVED_PREFIX = '$serde_json::private::';

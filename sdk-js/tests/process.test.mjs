@@ -78,6 +78,25 @@ test('every legal result arrives', async () => {
   });
 });
 
+// P1-SDK-10: the author who misspelt an action sees which there are, in one bounded line.
+test('an unknown action names the others on standard error', async () => {
+  const table = (/** @type {string} */ entries) =>
+    `require(SDK).defineModule(Object.fromEntries(${entries})).run();`;
+  const many = `Array.from({ length: 1000 }, (_, i) =>
+    ['a' + String(i).padStart(4, '0'), { each: () => 1 }])`;
+  /** @type {[string, RegExp][]} */
+  const cases = [
+    ['[]', /^action "go": not in this module; it has no actions\n$/],
+    [`[['b', { each: () => 1 }], ['a', { batch: () => [] }]]`, /; its actions: b, a\n$/],
+    [many, /^action "go": not in this module; its actions: a0000, .*, a0278 and 721 more\n$/],
+  ];
+  for (const [entries, wanted] of cases) {
+    const ended = await runSource(table(entries), GO);
+    assert.equal(ended.status, 0, ended.stderr);
+    assert.match(ended.stderr, wanted);
+  }
+});
+
 // P1-FRAME-06
 test('one byte at a time gives the same', async () => {
   const bytes = input(invoke('ok', BATCH));
@@ -342,7 +361,7 @@ test('a reader that has gone away is named', async () => {
   const stderr = child.stderr.setEncoding('utf8').toArray();
   child.stdout.destroy();
   // The module can only write once it has its whole input, and by then the pipe is closed.
-  child.stdout.on('close', () => child.stdin.end(GO));
+  child.stdout.on('close', () => child.stdin.end(input(invoke('ok', BATCH))));
   const status = await new Promise((resolve) => child.on('exit', resolve));
   assert.equal(status, 1);
   assert.match(

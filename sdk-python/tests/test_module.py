@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,146 @@ def test_identifiers(name: str) -> None:
 def test_a_handler_can_be_called() -> None:
     with pytest.raises(RegistrationError, match="cannot be called"):
         Module().batch("x")(None)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("form", ["each", "batch"])
+def test_a_decorator_without_parentheses_is_refused_at_once(form: str) -> None:
+    def look_up(*arguments: object) -> None:
+        return None
+
+    with pytest.raises(RegistrationError, match=rf'as in @module\.{form}\("look-up"\)') as caught:
+        getattr(Module(), form)(look_up)
+    assert caught.value.code == "process.actions"
+
+
+@pytest.mark.parametrize("form", ["each", "batch"])
+def test_a_name_is_refused_before_there_is_a_handler(form: str) -> None:
+    module = Module()
+    with pytest.raises(RegistrationError, match="is not an identifier"):
+        getattr(module, form)("Echo")
+    # A decorator that was kept does not overwrite what came in between.
+    first, second = getattr(module, form)("echo"), getattr(module, form)("echo")
+    first(lambda *arguments: None)
+    with pytest.raises(RegistrationError, match="has a handler already"):
+        second(lambda *arguments: None)
+
+
+def test_params_can_be_called() -> None:
+    with pytest.raises(RegistrationError, match='the params of action "x" cannot be called'):
+        Module().each("x", params="text")  # type: ignore[call-overload]
+
+
+def test_a_raw_handler_can_be_called() -> None:
+    with pytest.raises(RegistrationError, match="the handler cannot be called: it is None"):
+        FakeHost(None).invoke("x", targets=["a"])  # type: ignore[arg-type]
+
+
+ACTIONS: dict[str, tuple[list[str], str]] = {
+    "none": ([], "it has no actions\n"),
+    "some": (["b", "a"], "its actions: b, a\n"),
+    "many": ([f"a{index:04}" for index in range(1_000)], ", a0278 and 721 more\n"),
+    "long": (["n" * 93 + str(index) for index in range(100, 120)], "118 and 1 more\n"),
+}
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_an_unknown_action_names_the_others(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """P1-SDK-10, for the author who misspelt one: one bounded line, however many targets."""
+    names, end = ACTIONS[name]
+    module = Module()
+    for action in names:
+        module.batch(action)(lambda batch: [])
+    action = "x" * 96
+    FakeHost(module).invoke(action, targets=["a", "b"])
+    told = capsys.readouterr().err
+    assert told.startswith(f'action "{action}": not in this module; ')
+    assert told.endswith(end if name != "many" else " more\n")
+    assert told.count("\n") == 1
+    assert len(told) <= 2_048
+    if name == "many":
+        FakeHost(module).invoke("x", targets=["a"])
+        assert capsys.readouterr().err.endswith(end)
+
+
+async def _late(*arguments: object) -> int:
+    return 1
+
+
+async def _stream(*arguments: object) -> "AsyncIterator[int]":
+    yield 1
+
+
+ASYNCHRONOUS: dict[str, tuple[str, Callable[..., object], str, str]] = {
+    "each": ("each", _late, "output.value", "data is of the type coroutine"),
+    "each-inside": (
+        "each",
+        lambda *arguments: {"x": [_late()]},
+        "output.value",
+        'data["x"][0] is of the type',
+    ),
+    "each-stream": ("each", _stream, "output.value", "async_generator"),
+    "batch": ("batch", _late, "output.results_type", "results: a list of results is due"),
+    "rows": ("batch", lambda batch: [_late() for _ in batch.targets], "output.results_type", "results[0]"),
+    "row-data": (
+        "batch",
+        lambda batch: [target.data(_late()) for target in batch.targets],
+        "output.value",
+        'results[0], target "a": data is of',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+@pytest.mark.filterwarnings("error")
+def test_handlers_are_synchronous(name: str) -> None:
+    """The refusal says so, and the interpreter adds no warning of what was never awaited."""
+    form, handler, code, place = ASYNCHRONOUS[name]
+    module = Module()
+    getattr(module, form)("x")(handler)
+    with pytest.raises(OutputError) as caught:
+        FakeHost(module).invoke("x", targets=["a", "b", "c"])
+    assert caught.value.code == code
+    assert place in caught.value.message
+    assert "(handlers are synchronous)" in caught.value.message
+
+
+def test_an_asynchronous_handler_leaves_one_line(tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    script.write_text(
+        f"""
+import sys
+sys.path.insert(0, {str(SDK / "src")!r})
+from modberth_sdk import Module
+module = Module()
+
+@module.each("x")
+async def x(target, parameters):
+    return 1
+
+module.run()
+"""
+    )
+    done = run(request("x", ["a", "b"]), script)
+    assert done.refusal == "output.value"
+    assert done.stderr == done.line + "\n"
+
+
+def test_a_deep_result_is_refused_as_any_other() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(OutputError) as caught:
+        FakeHost(lambda request: [{"target": "a", "data": deep}]).invoke("x", targets=["a"])
+    assert caught.value.code == "json.depth"
+
+
+def test_a_result_that_is_none_says_what_one_is() -> None:
+    with pytest.raises(OutputError) as caught:
+        FakeHost(lambda request: [1, 2, 3]).invoke("x", targets=["a", "b", "c"])
+    assert caught.value.message == (
+        "results[0]: a result is a dict with target and data or error, this is of the type int; "
+        "target.data(value) makes one"
+    )
 
 
 def test_the_decorator_gives_the_handler_back() -> None:

@@ -105,6 +105,8 @@ def test_an_unknown_action_is_every_targets_error(form: Form) -> None:
     done = form.run(request("no.such-action", ["a", "b"]))
     error = {"code": "unsupported_action", "message": 'This module has no action "no.such-action".'}
     assert done.results == [{"target": target, "error": error} for target in ("a", "b")]
+    assert done.stderr.startswith('action "no.such-action": not in this module; its actions: ')
+    assert done.stderr.count("\n") == 1
 
 
 NUMBERS = [

@@ -1,6 +1,5 @@
 //! A module: its actions and their handlers.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use modberth_protocol::ident::is_identifier;
@@ -43,17 +42,20 @@ type Handler = Box<dyn Fn(&Request, &mut Notes) -> Result<Vec<TargetResult>, Vio
 /// ```
 #[derive(Default)]
 pub struct Module {
-    actions: BTreeMap<String, Handler>,
+    /// In the order in which they were added; a module has few.
+    actions: Vec<(String, Handler)>,
 }
 
 impl Module {
-    /// A module without actions. Whatever it is asked, every target gets the error `unsupported_action`.
+    /// A module without actions. Whatever it is asked, every target gets the error `unsupported_action`, and standard
+    /// error names the actions that the module has.
     ///
     /// ```
     /// use modberth_sdk::{Module, testing::FakeHost};
     ///
     /// let reply = FakeHost::new(&Module::new()).invoke("echo", &["a"], &serde_json::json!({}))?;
     /// assert_eq!(reply["a"].error(), Some(("unsupported_action", "This module has no action \"echo\".")));
+    /// assert_eq!(reply.notes(), ["action \"echo\": not in this module; it has no actions"]);
     /// # Ok::<(), modberth_sdk::Violation>(())
     /// ```
     #[must_use]
@@ -163,9 +165,13 @@ impl Module {
 
     fn add(mut self, action: &str, handler: Handler) -> Self {
         assert!(is_identifier(action), "{action:?} is no name of an action: [a-z][a-z0-9_.-]{{0,95}}");
-        let before = self.actions.insert(action.to_owned(), handler);
-        assert!(before.is_none(), "the action {action:?} has a handler already");
+        assert!(self.names().all(|name| name != action), "the action {action:?} has a handler already");
+        self.actions.push((action.to_owned(), handler));
         self
+    }
+
+    fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.actions.iter().map(|(name, _)| name.as_str())
     }
 
     /// Answers the one request of this process on its standard streams: the last call of `main`.
@@ -190,9 +196,10 @@ impl Module {
 
     /// The results for a request, not yet checked.
     pub(crate) fn call(&self, request: &Request, notes: &mut Notes) -> Result<Vec<TargetResult>, Violation> {
-        match self.actions.get(request.action()) {
-            Some(handler) => handler(request, notes),
+        match self.actions.iter().find(|(name, _)| name == request.action()) {
+            Some((_, handler)) => handler(request, notes),
             None => {
+                notes.add_unknown_action(request.action(), self.names());
                 let message = format!("This module has no action {}.", quote(request.action()));
                 Ok(targets(request).iter().map(|target| target.error(UNSUPPORTED, &message)).collect())
             }
@@ -202,7 +209,7 @@ impl Module {
 
 impl std::fmt::Debug for Module {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Module").field("actions", &self.actions.keys()).finish()
+        f.debug_struct("Module").field("actions", &self.names().collect::<Vec<_>>()).finish()
     }
 }
 
@@ -249,13 +256,6 @@ fn read<P: DeserializeOwned>(request: &Request, notes: &mut Notes) -> Option<P> 
         .ok()
 }
 
-/// The parameter inside which the reader stopped.
-fn parameter_at(parameters: &RawJson, error: &serde_json::Error) -> Option<String> {
-    let lines_before = parameters.as_str().split_inclusive('\n').take(error.line().checked_sub(1)?);
-    let offset = lines_before.map(str::len).sum::<usize>() + error.column();
-    let members = parameters.raw().members()?;
-    let (name, _) = members.take_while(|(_, value)| value.range().start < offset).last()?;
-    // A reader that finds a member missing stops at the closing brace.
 /// What the reader says, without the line and the column: they are those of a text that the author never sees.
 pub(crate) fn without_position(error: &serde_json::Error) -> String {
     let mut reason = error.to_string();
@@ -266,6 +266,13 @@ pub(crate) fn without_position(error: &serde_json::Error) -> String {
     reason
 }
 
+/// The parameter inside which the reader stopped.
+fn parameter_at(parameters: &RawJson, error: &serde_json::Error) -> Option<String> {
+    let lines_before = parameters.as_str().split_inclusive('\n').take(error.line().checked_sub(1)?);
+    let offset = lines_before.map(str::len).sum::<usize>() + error.column();
+    let members = parameters.raw().members()?;
+    let (name, _) = members.take_while(|(_, value)| value.range().start < offset).last()?;
+    // A reader that finds a member missing stops at the closing brace.
     (offset < parameters.as_str().len()).then(|| name.into_owned())
 }
 

@@ -41,6 +41,8 @@ fn an_unknown_action_is_every_targets_error() {
     for target in &reply {
         assert_eq!(target.error(), Some(("unsupported_action", "This module has no action \"nothing\".")));
     }
+    // One note, however many targets.
+    assert_eq!(reply.notes(), ["action \"nothing\": not in this module; its actions: echo"]);
 }
 
 #[test]

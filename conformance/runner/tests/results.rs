@@ -4,7 +4,9 @@
 #[macro_use]
 mod common;
 
-use common::{Outcome, Report, expect_error_code, expect_outcomes, expect_refusal, faulty, outcomes, run};
+use common::{
+    Outcome, Report, echo, expect_error_code, expect_outcomes, expect_refusal, faulty, outcomes, run,
+};
 use modberth_conformance::answer;
 use modberth_conformance::message::Invoke;
 use modberth_conformance::subject::{Feed, Observed};
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 in_six_languages!(
     legal,
     handlers_that_fail,
+    an_action_that_is_not_there,
     rows,
     outcomes_and_errors,
     given_rows,
@@ -100,6 +103,47 @@ fn handlers_that_fail(language: &str) {
     wanted[2].1 = not_found;
     let seen = call(language, "each-target-error", &targets, &json!({}));
     report.check("each-target-error", expect_outcomes(&seen, &wanted));
+}
+
+// P1-SDK-07, P1-SDK-10: who misspelt an action sees which there are: one bounded line, however many targets, while the
+// error of the targets stays neutral.
+fn an_action_that_is_not_there(language: &str) {
+    let mut report = Report::default();
+    let neutral = error("unsupported_action", "This module has no action \"ecco\".");
+    let wanted: Vec<_> = TARGETS.iter().map(|target| (*target, neutral.clone())).collect();
+    let feed = Feed::whole(Invoke::new("ecco", &TARGETS, &json!({})).exchange());
+
+    let seen = run(&echo(language), &feed);
+    report.check("echo, the results", expect_outcomes(&seen, &wanted));
+    let line = "action \"ecco\": not in this module; its actions: echo\n";
+    let told = if seen.stderr_text() == line { Ok(()) } else { Err(format!("{:?}", seen.stderr_text())) };
+    report.check("echo, standard error", told);
+
+    let seen = run(&faulty(language), &feed);
+    report.check("faulty, the results", expect_outcomes(&seen, &wanted));
+    report.check("faulty, standard error", names_actions(&seen));
+    // Nothing is told of an action that is there.
+    let seen = call(language, "ok", &TARGETS, &json!({}));
+    let told = if seen.stderr.is_empty() { Ok(()) } else { Err(format!("{:?}", seen.stderr_text())) };
+    report.check("ok, standard error", told);
+}
+
+/// One line of at most 2,048 bytes with every action, each once, that all faulty modules have.
+fn names_actions(seen: &Observed) -> Result<(), String> {
+    let text = seen.stderr_text();
+    let list = text
+        .strip_prefix("action \"ecco\": not in this module; its actions: ")
+        .and_then(|rest| rest.strip_suffix('\n'))
+        .filter(|list| text.len() <= 2_048 && !list.contains('\n'))
+        .ok_or_else(|| format!("{text:?}"))?;
+    let names: Vec<&str> = list.split(", ").collect();
+    for action in ["ok", "raise", "each-raise", "missing", "print", "number-echo", "made", "rows", "control"]
+    {
+        if names.iter().filter(|name| **name == action).count() != 1 {
+            return Err(format!("not once {action}: {text:?}"));
+        }
+    }
+    Ok(())
 }
 
 // P1-SDK-05: one result per target.

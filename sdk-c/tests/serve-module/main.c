@@ -1,5 +1,5 @@
 /* A module in the raw form: one callback over the untouched request. The action says what it gives.
- */
+ * With some words it is a module with an unusual table instead. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,9 +39,46 @@ static cJSON *plain(const cJSON *request)
     return answer(request, NULL);
 }
 
+static cJSON *nothing(const mb_target *target, const cJSON *parameters, mb_context *context)
+{
+    (void)target;
+    (void)parameters;
+    (void)context;
+    return cJSON_CreateNull();
+}
+
+#define MANY 1000
+
+/* More actions than one line can name. */
+static int run_many(void)
+{
+    static char names[MANY][16];
+    static mb_action actions[MANY + 1];
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(names[i], sizeof names[i], "a%04d", i);
+        actions[i].name = names[i];
+        actions[i].each = nothing;
+    }
+    return mb_run(actions);
+}
+
 int main(int argc, char **argv)
 {
     static char user[] = "user";
+    static const mb_action empty[] = {{0}};
+    static const mb_action no_name[] = {{.name = "first", .each = nothing},
+                                        {.each = nothing},
+                                        {.name = "last", .each = nothing},
+                                        {0}};
+    if (argc > 1 && strcmp(argv[1], "many") == 0) {
+        return run_many();
+    }
+    if (argc > 1 && strcmp(argv[1], "empty") == 0) {
+        return mb_run(empty);
+    }
+    if (argc > 1 && strcmp(argv[1], "no-name") == 0) {
+        return mb_run(no_name);
+    }
     if (argc > 1 && strcmp(argv[1], "none") == 0) {
         return mb_serve(NULL);
     }

@@ -416,6 +416,32 @@ TEST(Serve, Refuses)
     expect_refusal(run(serving, request(invoke("x")), none), "process.actions", "handler");
 }
 
+// A row without a name must not end the table in silence.
+TEST(Table, ARowWithoutAName)
+{
+    start how;
+    how.arguments = {"no-name"};
+    for (const char *action : {"first", "last"}) {
+        expect_refusal(run(serving, request(invoke(action)), how), "process.actions", "actions[1]");
+    }
+}
+
+// P1-SDK-10: the author who misspelt an action sees which there are, in one bounded line
+TEST(Table, AnUnknownActionNamesTheOthers)
+{
+    start how;
+    how.arguments = {"empty"};
+    EXPECT_EQ(run(serving, request(invoke("x")), how).err,
+              "action \"x\": not in this module; it has no actions\n");
+    how.arguments = {"many"};
+    const observed seen = run(serving, request(invoke("x")), how);
+    EXPECT_EQ(seen.err.rfind("action \"x\": not in this module; its actions: a0000, a0001, ", 0),
+              0U)
+        << seen.err;
+    EXPECT_NE(seen.err.find(", a0278 and 721 more\n"), std::string::npos) << seen.err;
+    EXPECT_EQ(run(serving, request(invoke("a0999")), how).err, "");
+}
+
 #endif
 
 // --- streams ---

@@ -33,6 +33,10 @@ RESERVED_NAME = "$serde_json::private::"
 #: Bytes of the one line that says why a run was refused, its newline included.
 MAX_DIAGNOSTIC = 2_048
 
+#: Where the list of a module's actions is cut for a diagnostic, in bytes. The number of those left out
+#: follows, so the whole line has at most 2,048. The same in every language.
+MAX_ACTIONS = 2_000
+
 #: Bytes of one exception's trace and of all traces of a run. The host ends an action whose standard
 #: error passes 65,536 bytes; 64 targets that all fail must stay well below that.
 MAX_TRACE = 4_096

@@ -5,7 +5,7 @@ from ._codes import PROCESS_ACTIONS
 from ._errors import RegistrationError, TargetError
 from ._process import serve
 from ._text import is_identifier
-from ._trace import write_trace
+from ._trace import write_trace, write_unknown_action
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,10 +86,14 @@ class Module:
         return register
 
     def respond(self, request: "dict[str, Any]") -> object:
-        """The results for one checked request; an unknown action gives every target an error (P1-SDK-10)."""
+        """The results for one checked request; an unknown action gives every target an error (P1-SDK-10).
+
+        Standard error then names the actions that the module has.
+        """
         batch = Batch(request)
         handler = self._handlers.get(batch.action)
         if handler is None:
+            write_unknown_action(batch.action, self._handlers)
             message = f'This module has no action "{batch.action}".'
             return [target.error("unsupported_action", message) for target in batch.targets]
         return handler(batch)
@@ -111,14 +115,14 @@ class Module:
             raise RegistrationError(PROCESS_ACTIONS, f"the action name {action!r} is not an identifier")
         if action in self._handlers:
             raise RegistrationError(PROCESS_ACTIONS, f'the action "{action}" has a handler already')
-        if not callable(handler):
-            raise RegistrationError(PROCESS_ACTIONS, f'the handler of action "{action}" cannot be called')
-        self._handlers[action] = run
-
 
     def _register(self, form: str, action: str, handler: object, run: "Callable[[Batch], object]") -> None:
         # Once more: the name may have been taken since, where the decorator was kept.
         self._check_name(form, action)
+        if not callable(handler):
+            raise RegistrationError(PROCESS_ACTIONS, f'the handler of action "{action}" cannot be called')
+        self._handlers[action] = run
+
 
 def _run_one(
     handler: "Callable[[Target, Any], object]",

@@ -1,12 +1,13 @@
-"""Traces of failed handlers on standard error, bounded for one and for all of them."""
+"""What the SDK tells the author on standard error while the run goes on, bounded: traces, and a hint."""
 
 import sys
 
-from ._limits import MAX_TRACE, MAX_TRACES
+from ._limits import MAX_ACTIONS, MAX_TRACE, MAX_TRACES
 from ._text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from types import TracebackType
 
 _CUT = b"\n  ... cut ...\n"
@@ -46,6 +47,25 @@ def write_trace(error: BaseException, target: "str | None" = None) -> None:
     text = trace.decode("utf-8", "replace")
     if _Room.left <= 0:
         text += "The traces of further failures are left out.\n"
+    _write(text)
+
+
+def write_unknown_action(action: str, names: "Collection[str]") -> None:
+    """Name the actions there are, on one line, for the author who misspelt one. All are identifiers."""
+    line = f'action "{action}": not in this module; {"its actions: " if names else "it has no actions"}'
+    before = ""
+    for index, name in enumerate(names):
+        if len(line) + len(before) + len(name) > MAX_ACTIONS:
+            line += f" and {len(names) - index} more"
+            break
+        line += before + name
+        before = ", "
+    _write(line + "\n")
+
+
+def _write(text: str) -> None:
+    if sys.stderr is None:
+        return
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
