@@ -190,18 +190,22 @@ impl std::error::Error for Quiet {}
 ///
 /// # Errors
 ///
-/// A name is no stage.
+/// A name is no stage, or no stage is left.
 pub(crate) fn choose<'a>(all: &'a [&'a Stage], only: &[String], fast: bool) -> Result<Vec<&'a Stage>> {
     if let Some(name) = only.iter().find(|name| all.iter().all(|stage| stage.name != name.as_str())) {
         let known: Vec<_> = all.iter().map(|stage| stage.name).collect();
         bail!("there is no stage \"{name}\"; the stages are {}", known.join(", "));
     }
-    Ok(all
+    let chosen: Vec<_> = all
         .iter()
         .copied()
         .filter(|stage| only.is_empty() || only.iter().any(|name| name == stage.name))
         .filter(|stage| !(fast && stage.slow))
-        .collect())
+        .collect();
+    if chosen.is_empty() {
+        bail!("nothing is left to run: --fast leaves out {}", only.join(", "));
+    }
+    Ok(chosen)
 }
 
 #[cfg(test)]
@@ -275,5 +279,7 @@ mod tests {
         assert_eq!(names(&[], true), ["quick"]);
         assert_eq!(names(&["slow"], false), ["slow"]);
         assert!(choose(&all, &["none".to_owned()], false).is_err());
+        // A run without a single test is no success.
+        assert!(choose(&all, &["slow".to_owned()], true).is_err());
     }
 }
