@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -86,7 +87,7 @@ def test_the_readme_starts_with_the_echo_module() -> None:
 
 def test_the_readmes_other_modules_run(tmp_path: Path) -> None:
     """Each further block of Python is a module or a test that runs as it stands."""
-    examples = [text for comment, text in blocks("python") if comment != "file: examples/echo/python/main.py"]
+    examples = [text for comment, text in blocks("python") if not comment]
     assert len(examples) >= 3
     for index, text in enumerate(examples):
         file = tmp_path / f"{'test_' if 'def test_' in text else 'module_'}{index}.py"
@@ -99,6 +100,18 @@ def test_the_readmes_other_modules_run(tmp_path: Path) -> None:
             done = run(request((action or ["any"])[0], ["a", "b"], {"text": "x"}), file)
             assert [row["target"] for row in done.results] == ["a", "b"]
             assert all("data" in row for row in done.results), done.stdout
+
+
+def test_the_readmes_part_loads_the_files_beside_it(tmp_path: Path, vendored: Path) -> None:
+    """It takes the place of the loading lines of an example, whose imports stand before it."""
+    (part,) = [text for comment, text in blocks("python") if comment == "part: loading more files"]
+    shutil.copy(vendored / "modberth_sdk.py", tmp_path)
+    (tmp_path / "helper.py").write_text("def answer(request): return [{'target': 'a', 'data': 'helped'}]\n")
+    file = tmp_path / "main.py"
+    imports = "import sys\nfrom importlib.machinery import SourceFileLoader\n"
+    use = "import helper\nfrom modberth_sdk import serve\nserve(helper.answer)\n"
+    file.write_text(imports + part + use)
+    assert run(request("any", ["a"]), file).results == [{"target": "a", "data": "helped"}]
 
 
 @pytest.mark.parametrize(
