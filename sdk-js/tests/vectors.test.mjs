@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decode, scan } from '../dist/esm/scan.js';
 import { write } from '../dist/esm/write.js';
+import { damaged } from './support/damaged.mjs';
 import { forms } from './support/forms.mjs';
 import { input, invoke, payloads } from './support/frames.mjs';
 import { FAULTY, forEachAFew, run } from './support/processes.mjs';
@@ -132,7 +133,6 @@ test('the offset of bad UTF-8 is that of the first bad byte, wherever it stands'
 // pass that parser reads.
 test('the scanner and JSON.parse agree on 40,000 damaged documents', () => {
   const grammar = ['syntax', 'number', 'escape', 'control', 'truncated', 'trailing'];
-  const seeds = vectors.filter(({ bytes }) => bytes.length > 0 && bytes.length < 200);
   const parts = [
     '"',
     '\\',
@@ -151,18 +151,7 @@ test('the scanner and JSON.parse agree on 40,000 damaged documents', () => {
     'true',
     '\u0000',
   ];
-  let state = 1;
-  const random = (/** @type {number} */ below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-  for (let round = 0; round < 40_000; round++) {
-    let bytes = seeds[random(seeds.length)]?.bytes ?? Buffer.alloc(0);
-    for (let edits = random(3); edits >= 0; edits--) {
-      const at = random(bytes.length + 1);
-      const part = Buffer.from(parts[random(parts.length)] ?? '');
-      bytes = Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + random(2))]);
-    }
+  for (const bytes of damaged(1, 40_000, parts)) {
     const text = bytes.toString('utf8');
     const found = refusal(() => scan(bytes, 'x'));
     if (found === null || !grammar.some((code) => found.code === `json.${code}`)) continue;
