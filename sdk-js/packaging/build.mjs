@@ -22,4 +22,4 @@ for (const kind of ['esm', 'cjs']) {
 copyFileSync(path.join(ROOT, 'src/types.js'), path.join(ROOT, 'dist/esm/types.js'));
 writeFileSync(path.join(ROOT, 'dist/cjs/types.js'), "'use strict';\n");
 writeFileSync(path.join(ROOT, 'dist', 'cjs', 'package.json'), '{ "type": "commonjs" }\n');
-vendor(path.join(ROOT, 'dist', 'vendor'));
+await vendor(path.join(ROOT, 'dist', 'vendor'));

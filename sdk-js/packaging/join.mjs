@@ -33,8 +33,8 @@ function hint(source) {
 }
 
 /**
- * @returns {{ cjs: string, mjs: string, plain: string, names: string[] }} Both forms, the second
- *   without hints for the compiler, and the names they export.
+ * @returns {{ cjs: string, mjs: string, plain: string, head: string[], names: string[] }} Both forms, the
+ *   second without hints for the compiler, the lines at the head of both, and the names they export.
  */
 export function join() {
   /** @type {Map<string, string>} File to body, in order. */
@@ -74,6 +74,7 @@ export function join() {
   }
   names.sort();
   const overview = /^\/\*\*.*?\*\/\n/s.exec(index)?.[0] ?? '';
+  const head = [...NOTICE, '', overview];
   const sections = [...bodies].map(([name, body]) => `// --- src/${name} ---\n\n${body}`);
   const source = sections.join('\n\n');
   const defined = [...source.matchAll(/^(?:function|class|const|let) (\w+)/gm)].map(
@@ -88,16 +89,16 @@ export function join() {
   const exported = `\nexport {\n${list}\n};\n`;
   return {
     names,
+    head,
     cjs: [
-      ...NOTICE,
+      ...head,
       "'use strict';\n",
-      overview,
       ...requires,
       '',
       hinted,
       `\nmodule.exports = {\n${list}\n};\n`,
     ].join('\n'),
-    mjs: [...NOTICE, '', overview, ...imports, '', hinted, exported].join('\n'),
+    mjs: [...head, ...imports, '', hinted, exported].join('\n'),
     plain: [overview, ...imports, '', source, exported].join('\n'),
   };
 }

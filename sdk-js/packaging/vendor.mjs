@@ -2,25 +2,30 @@
 //
 //   node packaging/vendor.mjs DIR             modberth-sdk.cjs, modberth-sdk.mjs and their types
 //   node packaging/vendor.mjs DIR --only cjs  modberth-sdk.cjs alone
+//   node packaging/vendor.mjs DIR --readable  the same with comments, line breaks and long names
 //
-// It prints the paths written. The types need the development packages (`npm ci`); the code needs nothing but Node.js.
+// It prints the paths written. It needs the development packages (`npm ci`), except for readable code alone.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { join } from './join.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+/** @typedef {'cjs' | 'mjs'} Kind */
+
 /**
  * @param {string} directory
- * @param {'cjs' | 'mjs'} [only]
- * @returns {string[]} The paths written.
+ * @param {{ only?: Kind | undefined, readable?: boolean }} [options]
+ * @returns {Promise<string[]>} The paths written.
  */
-export function vendor(directory, only) {
-  const files = join();
+export async function vendor(directory, { only, readable = false } = {}) {
+  const joined = join();
+  const files = readable ? joined : await minified(joined);
   mkdirSync(directory, { recursive: true });
   const written = [];
   for (const kind of /** @type {const} */ (['cjs', 'mjs'])) {
@@ -30,8 +35,15 @@ export function vendor(directory, only) {
       written.push(file);
     }
   }
-  if (only === undefined) written.push(...writeTypes(directory, files.plain));
+  if (only === undefined) written.push(...writeTypes(directory, joined.plain));
   return written;
+}
+
+/** @param {{ cjs: string, mjs: string, head: string[] }} files */
+async function minified({ cjs, mjs, head }) {
+  // Loaded here, because readable code needs no package.
+  const { minify } = await import('./minify.mjs');
+  return { cjs: minify(cjs, head), mjs: minify(mjs, head) };
 }
 
 /**
@@ -82,13 +94,28 @@ function writeTypes(directory, source) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [directory, flag, only, ...rest] = process.argv.slice(2);
-  const known = flag === undefined || (flag === '--only' && (only === 'cjs' || only === 'mjs'));
-  if (directory === undefined || !known || rest.length > 0) {
-    console.error('usage: node vendor.mjs DIR [--only cjs|mjs]');
-    process.exitCode = 2;
-  } else {
-    const written = vendor(directory, only === 'cjs' || only === 'mjs' ? only : undefined);
+  const usage = 'usage: node vendor.mjs DIR [--only cjs|mjs] [--readable]';
+  try {
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: { only: { type: 'string' }, readable: { type: 'boolean' } },
+    });
+    const [directory, ...rest] = positionals;
+    const { only, readable } = values;
+    const known = only === undefined || only === 'cjs' || only === 'mjs';
+    if (directory === undefined || rest.length > 0 || !known)
+      throw new TypeError('wrong arguments');
+    const written = await vendor(directory, { only, readable: readable === true });
     console.log(written.join('\n'));
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (error instanceof TypeError) {
+      console.error(usage);
+      process.exitCode = 2;
+    } else {
+      const remedy = code === 'ERR_MODULE_NOT_FOUND' ? ' (run `npm ci` in sdk-js first)' : '';
+      console.error(`${message}${remedy}`);
+      process.exitCode = 1;
+    }
   }
 }

@@ -15,6 +15,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { HOT } from '../packaging/hot.mjs';
 import { join } from '../packaging/join.mjs';
+import { minify } from '../packaging/minify.mjs';
 import { forms } from './support/forms.mjs';
 import { HELLO, input, invoke, results } from './support/frames.mjs';
 
@@ -42,8 +43,9 @@ test('every form exports the same names', () => {
 test('the single file equals the source', () => {
   const joined = join();
   assert.deepEqual(joined.names, PUBLIC);
-  assert.equal(read('dist/vendor/modberth-sdk.cjs'), joined.cjs);
-  assert.equal(read('dist/vendor/modberth-sdk.mjs'), joined.mjs);
+  // What ships is the joined source, minified; every other test of this package runs it as well.
+  assert.equal(read('dist/vendor/modberth-sdk.cjs'), minify(joined.cjs, joined.head));
+  assert.equal(read('dist/vendor/modberth-sdk.mjs'), minify(joined.mjs, joined.head));
   // Parentheses tell the compiler what runs at once; apart from them both forms are plain source.
   const plain = (/** @type {string} */ text) =>
     text
@@ -76,7 +78,8 @@ test('the functions that are compiled at once are those that a good exchange run
   const payload = path.join(folder, 'hot');
   const coverage = path.join(folder, 'coverage');
   mkdirSync(payload);
-  cpSync(path.join(ROOT, 'dist/vendor/modberth-sdk.cjs'), path.join(payload, 'modberth-sdk.cjs'));
+  // The readable form: the other has no names for functions that call themselves.
+  writeFileSync(path.join(payload, 'modberth-sdk.cjs'), join().cjs);
   cpSync(path.join(ROOT, '../examples/echo/js/main.cjs'), path.join(payload, 'main.cjs'));
   execFileSync(process.execPath, ['--no-addons', path.join(payload, 'main.cjs')], {
     input: input(invoke('echo', ['a', 'b'], { message: 'Hello' })),
@@ -97,7 +100,7 @@ test('the functions that are compiled at once are those that a good exchange run
 test('the single file loads nothing but fs and buffer, and is plain ASCII', () => {
   for (const kind of ['cjs', 'mjs']) {
     const text = read(`dist/vendor/modberth-sdk.${kind}`);
-    const loaded = [...text.matchAll(/(?:require\(|^import .* from )'([^']+)'/gm)].map(
+    const loaded = [...text.matchAll(/(?:require\(|import[^;]*? ?from ?)["']([^"']+)["']/g)].map(
       ([, name]) => name,
     );
     assert.deepEqual(loaded.sort(), ['node:buffer', 'node:fs'], kind);
@@ -122,8 +125,12 @@ test('vendor.mjs writes the files it is asked for', () => {
   const one = path.join(folder, 'one');
   execFileSync(process.execPath, [vendor, one, '--only', 'cjs']);
   assert.deepEqual(readdirSync(one), ['modberth-sdk.cjs']);
+  const readable = path.join(folder, 'readable');
+  execFileSync(process.execPath, [vendor, readable, '--readable', '--only', 'cjs']);
+  assert.equal(readFileSync(path.join(readable, 'modberth-sdk.cjs'), 'utf8'), join().cjs);
   assert.equal(spawnSync(process.execPath, [vendor]).status, 2);
   assert.equal(spawnSync(process.execPath, [vendor, one, '--only', 'xml']).status, 2);
+  assert.equal(spawnSync(process.execPath, [vendor, one, '--minify']).status, 2);
 });
 
 // P1-SDK-10
