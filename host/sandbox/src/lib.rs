@@ -48,6 +48,9 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("modberth-sandbox works on Linux only");
 
+// Used by the launcher that confines and by the report on the machine.
+#[allow(dead_code, unused_imports)]
+mod cgroup;
 mod command;
 mod keeper;
 mod launcher;

@@ -1,0 +1,134 @@
+//! What is missing for limits to hold, and what a person can do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Kind;
+
+/// One thing that is missing.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    /// Which: `memory`, `swap accounting`, `pids`, `cpu`, or `groups` for all of them.
+    pub(crate) what: &'static str,
+    /// Why it cannot be used.
+    pub(crate) why: String,
+    /// The file or directory that this was seen at.
+    pub(crate) path: PathBuf,
+    /// What the kernel answered.
+    pub(crate) source: Option<io::Error>,
+}
+
+impl Missing {
+    pub(super) fn new(what: &'static str, why: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { what, why: why.into(), path: path.into(), source: None }
+    }
+
+    pub(super) fn because(mut self, source: impl Into<io::Error>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.what, self.why, self.path.display())?;
+        match &self.source {
+            Some(source) => write!(f, " ({source})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why this machine, as it is now, cannot bound what a module uses. Its text names everything that is missing and
+/// two ways to get it.
+#[derive(Debug)]
+pub(crate) struct Unavailable {
+    /// The arrangement, where so much could be told.
+    pub(crate) kind: Option<Kind>,
+    /// Everything that is missing; never empty.
+    pub(crate) missing: Vec<Missing>,
+    /// Where the groups of a hierarchy begin, for the commands of the second way.
+    pub(super) mounts: Vec<PathBuf>,
+}
+
+impl Unavailable {
+    pub(super) fn one(kind: Kind, mounts: Vec<PathBuf>, missing: Missing) -> Self {
+        Self { kind: Some(kind), missing: vec![missing], mounts }
+    }
+
+    /// The first way: systemd gives the host a group of its own.
+    pub(crate) fn systemd(&self) -> String {
+        let user = match self.kind {
+            // systemd hands controllers of version 1 to nobody but root.
+            Some(Kind::Hybrid | Kind::V1) => String::new(),
+            Some(Kind::V2) | None => {
+                "systemd-run --user --scope -p 'Delegate=memory pids cpu' COMMAND   # as an ordinary user\n"
+                    .into()
+            }
+        };
+        format!(
+            "{user}systemd-run --scope -p 'Delegate=memory pids cpu' COMMAND   # as root\n\
+             or in the unit of the host, section [Service]: Delegate=memory pids cpu"
+        )
+    }
+
+    /// The second way: root makes groups and gives them to the host's user. Shell commands, one a line.
+    pub(crate) fn by_hand(&self) -> String {
+        let user = rustix::process::geteuid().as_raw();
+        let place = |mount: &Path| quoted(&mount.join("modberth"));
+        let mut text = String::new();
+        match self.kind {
+            Some(Kind::V2) | None => {
+                let mount = self.mounts.first().map_or(Path::new("/sys/fs/cgroup"), PathBuf::as_path);
+                let group = place(mount);
+                text += &format!(
+                    "echo '+memory +pids +cpu' > {}\n",
+                    quoted(&mount.join("cgroup.subtree_control"))
+                );
+                text += &format!("mkdir -p {group}\n");
+                text += &format!(
+                    "chown {user} {group} {group}/cgroup.procs {group}/cgroup.subtree_control {group}/cgroup.threads\n"
+                );
+                text += &format!("echo $$ > {group}/cgroup.procs\n");
+            }
+            Some(Kind::Hybrid | Kind::V1) => {
+                for mount in &self.mounts {
+                    let group = place(mount);
+                    text += &format!("mkdir -p {group}\n");
+                    // Version 1 has no such two files; the name of each mount tells which it is.
+                    text += &format!(
+                        "for file in {group} {group}/cgroup.procs {group}/cgroup.subtree_control {group}/cgroup.threads; \
+                         do [ ! -e \"$file\" ] || chown {user} \"$file\"; done\n"
+                    );
+                    text += &format!("echo $$ > {group}/cgroup.procs\n");
+                }
+            }
+        }
+        text + "and start the host from this shell, as its user"
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,@+:=".contains(&byte);
+    if text.bytes().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Some(kind) => writeln!(f, "the control groups of this machine ({kind}) cannot hold modules:")?,
+            None => writeln!(f, "the control groups of this machine cannot hold modules:")?,
+        }
+        for missing in &self.missing {
+            writeln!(f, "  {missing}")?;
+        }
+        let indented = |text: String| text.replace('\n', "\n    ");
+        writeln!(f, "  Either let systemd make a group for the host:\n    {}", indented(self.systemd()))?;
+        write!(f, "  Or as root, in the shell that then starts the host:\n    {}", indented(self.by_hand()))
+    }
+}
+
+impl std::error::Error for Unavailable {}

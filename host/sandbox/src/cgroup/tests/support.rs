@@ -1,0 +1,177 @@
+//! Trees for tests, and children that do what they are told once they are in a group.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::super::layout::Sources;
+use super::super::{Layout, Tree};
+
+/// A guard against a hang; what is waited for takes milliseconds.
+pub(super) const LONG: Duration = Duration::from_secs(60);
+
+/// The machine's arrangement, or `None` with the reason printed.
+pub(super) fn needs_cgroups() -> Option<Layout> {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: not root");
+        return None;
+    }
+    match Layout::find() {
+        Ok(layout) => Some(layout),
+        Err(unavailable) => {
+            println!("skipped: {unavailable}");
+            None
+        }
+    }
+}
+
+/// The machine's arrangement as it would be without version 2; `None` on a machine that has the limits there.
+pub(super) fn without_unified() -> Option<Layout> {
+    needs_cgroups()?;
+    let folder = tempfile::tempdir().unwrap();
+    let edit = |name: &str, keep: fn(&str) -> bool| {
+        let text = std::fs::read_to_string(format!("/proc/self/{name}")).unwrap();
+        let text: String = text.lines().filter(|line| keep(line)).map(|line| format!("{line}\n")).collect();
+        std::fs::write(folder.path().join(name), text).unwrap();
+        folder.path().join(name)
+    };
+    let sources = Sources {
+        mountinfo: edit("mountinfo", |line| !line.contains(" - cgroup2 ")),
+        cgroup: edit("cgroup", |line| !line.starts_with("0::")),
+        ..Sources::default()
+    };
+    Layout::find_from(sources).map_err(|unavailable| println!("skipped: {unavailable}")).ok()
+}
+
+/// Both ways to kill that this machine can show.
+pub(super) fn all_layouts() -> Vec<Layout> {
+    needs_cgroups().into_iter().chain(without_unified()).collect()
+}
+
+/// The directory of a group in the hierarchy that has `what`.
+pub(super) fn path_of(layout: &Layout, tree: &Tree, what: &str, group: &str) -> PathBuf {
+    let places = layout.places();
+    let place = places.iter().find(|place| place.what == what).unwrap();
+    place.path.join(tree.name()).join(group)
+}
+
+/// The trees of this name that are left anywhere.
+pub(super) fn left(layout: &Layout, name: &str) -> Vec<PathBuf> {
+    let paths = layout.hierarchies().iter().map(|one| one.base.join(name));
+    paths.filter(|path| path.exists()).collect()
+}
+
+/// This test program once more, in a role. It begins when it is told to, and is killed at the end of the test.
+pub(super) struct Role {
+    pub(super) child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Role {
+    pub(super) fn start(role: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "cgroup::tests::support::role", "--ignored", "--nocapture", "--test-threads=1"])
+            .env("CGROUP_TEST_ROLE", role)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut role = Self { child, output };
+        role.said("ready");
+        role
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub(super) fn go(&mut self) {
+        self.child.stdin.as_mut().unwrap().write_all(b"g").unwrap();
+    }
+
+    /// What stands behind this word in the next line that begins with it.
+    pub(super) fn said(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            assert_ne!(
+                self.output.read_line(&mut line).unwrap(),
+                0,
+                "the child ended without saying {word:?}"
+            );
+            if let Some(rest) = line.trim_end().strip_prefix(word) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    /// The signal that ended it.
+    pub(super) fn signal(&mut self) -> Option<i32> {
+        std::os::unix::process::ExitStatusExt::signal(&self.child.wait().unwrap())
+    }
+}
+
+impl Drop for Role {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a child does. Run by [`Role`] only; without a role it does nothing.
+#[test]
+#[ignore = "the other side of other tests"]
+fn role() {
+    let Ok(role) = std::env::var("CGROUP_TEST_ROLE") else { return };
+    let wait = || {
+        let mut byte = [0];
+        std::io::stdin().read_exact(&mut byte).unwrap();
+    };
+    println!("\nready");
+    wait();
+    let end = Instant::now() + LONG;
+    match role.as_str() {
+        "wait" => wait(),
+        "spin" => {
+            println!("spinning");
+            while Instant::now() < end {
+                std::hint::spin_loop();
+            }
+        }
+        "allocate" => {
+            let mut kept = Vec::new();
+            for _ in 0..256 {
+                kept.push(std::hint::black_box(vec![1u8; 1 << 20]));
+            }
+            println!("kept {}", kept.len());
+        }
+        "fork" => {
+            let mut children = Vec::new();
+            let refused = loop {
+                match Command::new("/bin/sleep").arg("60").stdin(Stdio::null()).stdout(Stdio::null()).spawn()
+                {
+                    Ok(child) => children.push(child),
+                    Err(error) => break error,
+                }
+                assert!(children.len() < 64, "nothing was refused");
+            };
+            println!("refused {} after {}", refused.raw_os_error().unwrap_or(0), children.len());
+            wait();
+        }
+        "host" => {
+            let layout = Layout::find().unwrap();
+            let tree = Tree::make(&layout).unwrap();
+            let group = tree.group(0, 0).unwrap();
+            let module =
+                Command::new("/bin/sleep").arg("600").stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+            let pid = module.unwrap().id() as i32;
+            group.adopt(pid, true).unwrap();
+            println!("tree {}", tree.name());
+            println!("module {pid}");
+            wait();
+        }
+        other => panic!("no role {other}"),
+    }
+}
