@@ -1,8 +1,8 @@
 //! Landlock: a second lock on files, beside mounts, that the kernel keeps for a process and all it starts
 //! (P1-HOST-28).
 //!
-//! What no rule names is refused with EACCES. Where the kernel has it, so are TCP, and abstract sockets and signals of
-//! anybody outside. What each version of the kernel's interface knows:
+//! What no rule names is refused with EACCES. Where the kernel has it, so are TCP and UDP, and abstract sockets and
+//! signals of anybody outside. What each version of the kernel's interface knows:
 //!
 //! | version | Linux | adds |
 //! |---|---|---|
@@ -13,8 +13,9 @@
 //! | 5 | 6.10 | `ioctl` on device nodes |
 //! | 6 | 6.12 | abstract sockets and signals |
 //! | 9 | 7.1 | connecting to sockets by their path |
+//! | 10 | 7.2 | UDP: binding, connecting and sending |
 //!
-//! Versions 7 and 8 concern logs and threads. A later version is used as version 9.
+//! Versions 7 and 8 concern logs and threads. A later version is used as version 10.
 //!
 //! Landlock does not judge `stat`, `chmod`, `mmap` of an open file as code, or what was opened before: mounts do
 //! (`noexec` for the scratch space), and the launcher hands over three pipes.
@@ -45,8 +46,8 @@ pub(crate) struct Rule {
 
 /// Whether the module may use the machine's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tcp {
-    /// Neither binding nor connecting.
+pub(crate) enum Network {
+    /// Neither TCP nor UDP.
     Refused,
     /// Both.
     Permitted,
@@ -90,6 +91,8 @@ const VERSION_1: u64 = EXECUTE
 
 /// LANDLOCK_ACCESS_NET_BIND_TCP, LANDLOCK_ACCESS_NET_CONNECT_TCP.
 const TCP: u64 = 0b11;
+/// LANDLOCK_ACCESS_NET_BIND_UDP, LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP.
+const UDP: u64 = 0b1100;
 /// LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL.
 const SCOPES: u64 = 0b11;
 
@@ -152,8 +155,12 @@ impl Access {
 
 impl Attributes {
     /// What is refused unless a rule permits it, and how many bytes of this the kernel knows.
-    const fn new(abi: u32, tcp: Tcp) -> (Self, usize) {
-        let network = if abi >= 4 && matches!(tcp, Tcp::Refused) { TCP } else { 0 };
+    const fn new(abi: u32, network: Network) -> (Self, usize) {
+        let network = match (network, abi) {
+            (Network::Permitted, _) | (_, ..=3) => 0,
+            (Network::Refused, ..=9) => TCP,
+            (Network::Refused, 10..) => TCP | UDP,
+        };
         let scopes = if abi >= 6 { SCOPES } else { 0 };
         let size = match abi {
             ..=3 => 8,
@@ -164,9 +171,9 @@ impl Attributes {
     }
 }
 
-/// Confines the calling thread and all it starts: what no rule names is refused, TCP too. See [`restrict_with`].
+/// Confines the calling thread and all it starts: what no rule names is refused, the network too. See [`restrict_with`].
 pub(crate) fn restrict(abi: u32, rules: &[Rule]) -> Result<(), isize> {
-    restrict_with(abi, rules, Tcp::Refused)
+    restrict_with(abi, rules, Network::Refused)
 }
 
 /// Confines the calling thread and all it starts: what no rule names is refused. It cannot be taken back.
@@ -177,8 +184,8 @@ pub(crate) fn restrict(abi: u32, rules: &[Rule]) -> Result<(), isize> {
 /// # Errors
 /// The kernel's error number, positive: ENOENT and the like where a path of a rule cannot be opened, EPERM without
 /// `no_new_privs`, E2BIG inside 16 layers of Landlock. The process is then not confined, and must not go on.
-pub(crate) fn restrict_with(abi: u32, rules: &[Rule], tcp: Tcp) -> Result<(), isize> {
-    let (attributes, size) = Attributes::new(abi, tcp);
+pub(crate) fn restrict_with(abi: u32, rules: &[Rule], network: Network) -> Result<(), isize> {
+    let (attributes, size) = Attributes::new(abi, network);
     // SAFETY: the kernel reads `size` bytes, at most as many as the structure has.
     let ruleset = checked(unsafe {
         let pointer = (&raw const attributes) as usize;

@@ -1,8 +1,9 @@
 //! From the list to instructions of classic BPF.
 //!
-//! The kernel runs a filter once for each call number while it loads it, to find those that are always allowed, and
-//! gives up on a number at the first instruction that calculates. A filter that calculates early is therefore loaded
-//! fastest. That is why the list becomes a bitmap of the numbers, looked up by a shift, and no chain of comparisons.
+//! Each action loads a filter, so what counts is how long that takes. The kernel follows a filter once for each call
+//! number, to find those that are always allowed, and gives up at the first instruction that calculates: so one
+//! stands first. Then it translates the filter to machine code, which takes a time that grows with the length. So the
+//! list becomes a bitmap of the numbers, looked up by a shift, and no chain of comparisons.
 
 use super::numbers::{Architecture, END};
 use super::policy::{ABSENT, ALLOWED, CONDITIONAL, Check, Sockets};
@@ -21,6 +22,7 @@ const FROM_X: u32 = libc::BPF_MISC | libc::BPF_TXA;
 const RETURN: u32 = libc::BPF_RET | libc::BPF_K;
 const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+const ABOVE: u32 = libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K;
 const ANY_BIT: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 
 /// What the filter answers.
@@ -42,6 +44,8 @@ type Code = Vec<libc::sock_filter>;
 pub(super) fn compile(architecture: Architecture, sockets: Sockets) -> Code {
     let bitmap = bitmap(architecture, sockets);
     let mut code = vec![
+        // Sets X to zero, to no end but that the kernel gives up here.
+        plain(TO_X, 0),
         plain(LOAD, ARCHITECTURE),
         jump(EQUAL, architecture.audit(), 1, 0),
         plain(RETURN, KILL),
@@ -138,10 +142,7 @@ fn alternative(checks: &[Check]) -> Code {
                 if mask != u32::MAX {
                     code.push(plain(AND, mask));
                 }
-                for (at, value) in one_of.iter().enumerate() {
-                    let after = one_of.len() - 1 - at;
-                    code.push(jump(EQUAL, *value, after, if after == 0 { rest.len() } else { 0 }));
-                }
+                code.extend(membership(one_of, rest.len()));
                 code
             }
             Check::Zero { argument } => vec![
@@ -151,6 +152,35 @@ fn alternative(checks: &[Check]) -> Code {
                 jump(EQUAL, 0, 0, rest.len()),
             ],
         };
+        code.extend(rest);
+        code
+    })
+}
+
+/// Goes on where A is one of the values (sorted), and leaps over the next `otherwise` instructions where it is not.
+fn membership(values: &[u32], otherwise: usize) -> Code {
+    // From the last to the first, as above. Before the first turn nothing is left to compare with.
+    let runs: Vec<&[u32]> = values.chunk_by(|left, right| left.checked_add(1) == Some(*right)).collect();
+    runs.iter().rev().fold(Code::new(), |rest, run| {
+        let next = if rest.is_empty() { otherwise } else { 0 };
+        let mut code = Code::new();
+        match **run {
+            [first, _, .., last] => {
+                // Beyond it: one of the later values. Before it: none, for earlier ones were asked for already.
+                if first == 0 {
+                    code.push(jump(ABOVE, last, next, rest.len()));
+                } else {
+                    code.push(jump(ABOVE, last, 1 + next, 0));
+                    code.push(jump(AT_LEAST, first, rest.len(), rest.len() + otherwise));
+                }
+            }
+            ref few => {
+                for (at, value) in few.iter().enumerate() {
+                    let after = few.len() - 1 - at;
+                    code.push(jump(EQUAL, *value, after + rest.len(), if after == 0 { next } else { 0 }));
+                }
+            }
+        }
         code.extend(rest);
         code
     })

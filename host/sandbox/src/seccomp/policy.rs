@@ -47,7 +47,7 @@ pub(super) enum Check {
         argument: u8,
         /// The bits that are looked at.
         mask: u32,
-        /// What they may be.
+        /// What they may be, sorted.
         one_of: &'static [u32],
     },
     /// All 64 bits of an argument are zero: a pointer that is not given.
