@@ -53,11 +53,15 @@ compile_error!("modberth-sandbox works on Linux only");
 mod cgroup;
 mod command;
 mod keeper;
+#[allow(dead_code, reason = "the confining launcher calls it")]
+mod landlock;
 mod launcher;
 mod process;
 mod profile;
 mod raw;
 mod region;
+#[allow(dead_code, reason = "the confining launcher calls it")]
+mod seccomp;
 
 pub use command::{Command, Word};
 pub use launcher::{Launch, LaunchError, Launcher, Reach, above_streams};

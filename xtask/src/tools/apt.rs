@@ -21,6 +21,7 @@ const PACKAGES: &[(&str, Seen, &str)] = &[
     ("make", Seen::Program("make"), "the generator that cmake uses"),
     ("pkg-config", Seen::Program("pkg-config"), "finds cJSON for cargo and for the consumer tests"),
     ("libcjson-dev", Seen::Library("libcjson"), "the JSON library of the C and C++ SDKs"),
+    ("libseccomp-dev", Seen::Library("libseccomp"), "what the sandbox's system call filter is compared with"),
     ("libgtest-dev", Seen::Library("gtest_main"), "the test framework of the C and C++ SDKs"),
     (
         "strace",
