@@ -48,22 +48,26 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("modberth-sandbox works on Linux only");
 
-// Used by the launcher that confines and by the report on the machine.
-#[allow(dead_code, unused_imports)]
 mod cgroup;
+mod child;
+mod clone;
 mod command;
-mod keeper;
-#[allow(dead_code, reason = "the confining launcher calls it")]
+mod confined;
+mod descriptors;
 mod landlock;
 mod launcher;
+mod plain;
 mod process;
 mod profile;
 mod raw;
 mod region;
-#[allow(dead_code, reason = "the confining launcher calls it")]
 mod seccomp;
 
+pub use cgroup::{LimitFault, Unavailable as GroupsUnavailable};
 pub use command::{Command, Word};
-pub use launcher::{Launch, LaunchError, Launcher, Reach, above_streams};
+pub use confined::{Layer, Options, Unavailable};
+pub use descriptors::above_streams;
+pub use launcher::{Launch, LaunchError, Launcher};
+pub use plain::Reach;
 pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe};
 pub use profile::{Bind, Confinement, Limits, Profile, SocketFamily};

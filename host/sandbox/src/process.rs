@@ -2,16 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::net::SendFlags;
-use rustix::process::Signal;
 
-use crate::keeper::{PENDING, Shared};
+use crate::confined::Confined;
+use crate::plain::Kept;
 use crate::profile::Confinement;
 
 /// Blocks SIGPIPE in the calling thread, for as long as the thread lives.
@@ -38,6 +35,14 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// From the fields si_code and si_status of a siginfo_t.
+    pub(crate) fn new(code: i32, status: i32) -> Self {
+        match code {
+            libc::CLD_EXITED => Self::Status(status),
+            _ => Self::Signal(status),
+        }
+    }
+
     /// The signal's name, such as `SIGSEGV`; `None` for a status and for signals without a common name.
     pub fn signal_name(&self) -> Option<&'static str> {
         let Self::Signal(number) = *self else { return None };
@@ -75,12 +80,23 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What a module used, as far as the kernel says it exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a module used, from the kernel's own counters. What the kernel does not count for this action alone is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Processor time of the module's own process and of the children it waited for.
+    /// Processor time. Of a confined module: of all its processes. Of a plain one: of its own process and of the
+    /// children it waited for.
     pub cpu: Duration,
+    /// The most memory it had at one time, in bytes.
+    pub peak_memory: Option<u64>,
+    /// Processes that the kernel killed because the memory limit was reached.
+    pub oom_kills: Option<u64>,
+    /// Periods of 100 ms in which it was held up because it had used its processor time.
+    pub throttled_periods: Option<u64>,
+    /// How long it was held up, summed over processors.
+    pub throttled: Option<Duration>,
+    /// New processes and threads that were refused because the task limit was reached.
+    pub refused_tasks: Option<u64>,
 }
 
 /// The end of a module and of everything it started.
@@ -110,28 +126,29 @@ pub enum StopError {
     Wait(#[from] io::Error),
 }
 
-pub(crate) struct Parts {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) keeper: OwnedFd,
-    pub(crate) stdin: OwnedFd,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
-    pub(crate) control: OwnedFd,
-    pub(crate) ended: OwnedFd,
-    pub(crate) confinement: Confinement,
-    pub(crate) launched: Instant,
+/// The host's ends of the three streams.
+pub(crate) struct Streams {
+    stdin: Option<OwnedFd>,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
+
+impl Streams {
+    pub(crate) fn new(stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> Self {
+        Self { stdin: Some(stdin), stdout, stderr }
+    }
+}
+
+/// What stands between the host and the module.
+pub(crate) enum Body {
+    Kept(Kept),
+    Confined(Confined),
 }
 
 /// A running module. Dropping it kills the module and everything it started and waits for that, ten seconds at most.
 pub struct Process {
-    shared: Option<Arc<Shared>>,
-    keeper: OwnedFd,
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: OwnedFd,
-    /// A byte on it, or its end, tells the keeper to kill.
-    control: Option<OwnedFd>,
-    ended: OwnedFd,
+    streams: Streams,
+    body: Body,
     confinement: Confinement,
     launched: Instant,
 }
@@ -139,78 +156,64 @@ pub struct Process {
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Process")
-            .field("keeper", &self.keeper)
+            .field("gone", &self.gone())
             .field("exit", &self.exit())
             .field("confinement", &self.confinement)
             .finish_non_exhaustive()
     }
 }
 
-/// How long a keeper that was told to kill is waited for, before it is killed itself where that is as good.
-const FORCED_AFTER: Duration = Duration::from_secs(1);
-/// How often a keeper that was told to kill is looked after.
-const HELPED_EVERY: Duration = Duration::from_millis(20);
 /// How long a dropped process is waited for.
 const DROP_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Process {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { shared, keeper, stdin, stdout, stderr, control, ended, confinement, launched } = parts;
-        Self {
-            shared: Some(shared),
-            keeper,
-            stdin: Some(stdin),
-            stdout,
-            stderr,
-            control: Some(control),
-            ended,
-            confinement,
-            launched,
-        }
+    pub(crate) fn new(streams: Streams, body: Body, confinement: Confinement, launched: Instant) -> Self {
+        Self { streams, body, confinement, launched }
     }
 
     /// The host's end of the module's standard input; `None` once closed. It does not block.
     pub fn stdin(&self) -> Option<BorrowedFd<'_>> {
-        self.stdin.as_ref().map(OwnedFd::as_fd)
+        self.streams.stdin.as_ref().map(OwnedFd::as_fd)
     }
 
     /// Closes the module's standard input.
     pub fn close_stdin(&mut self) {
-        self.stdin = None;
+        self.streams.stdin = None;
     }
 
     /// The host's end of the module's standard output. It does not block.
     pub fn stdout(&self) -> BorrowedFd<'_> {
-        self.stdout.as_fd()
+        self.streams.stdout.as_fd()
     }
 
     /// The host's end of the module's standard error. It does not block.
     pub fn stderr(&self) -> BorrowedFd<'_> {
-        self.stderr.as_fd()
+        self.streams.stderr.as_fd()
     }
 
-    /// Polls as hung up (POLLHUP) once the module's own process has ended; see [`Process::exit`]. Descendants may
-    /// still run.
+    /// Polls as ready (POLLIN or POLLHUP) once the module's own process has ended; see [`Process::exit`]. Below a
+    /// keeper, descendants may still run then; of a confined module nothing does.
     pub fn ended(&self) -> BorrowedFd<'_> {
-        self.ended.as_fd()
+        match &self.body {
+            Body::Kept(kept) => kept.ended(),
+            Body::Confined(confined) => confined.gone(),
+        }
     }
 
     /// Polls as readable (POLLIN) once the module and everything it started is gone.
     pub fn gone(&self) -> BorrowedFd<'_> {
-        self.keeper.as_fd()
+        match &self.body {
+            Body::Kept(kept) => kept.gone(),
+            Body::Confined(confined) => confined.gone(),
+        }
     }
 
     /// How the module's own process ended; `None` while it runs.
     pub fn exit(&self) -> Option<Exit> {
-        let report = &self.shared.as_ref()?.report;
-        if report.ended.load(SeqCst) == 0 {
-            return None;
+        match &self.body {
+            Body::Kept(kept) => kept.exit(),
+            Body::Confined(confined) => confined.exit(),
         }
-        let status = report.status.load(SeqCst);
-        Some(match report.code.load(SeqCst) {
-            libc::CLD_EXITED => Exit::Status(status),
-            _ => Exit::Signal(status),
-        })
     }
 
     /// What kept the module apart from the machine.
@@ -229,18 +232,7 @@ impl Process {
     /// # Errors
     /// What the machine says to poll.
     pub fn wait_gone(&self, patience: Option<Duration>) -> io::Result<bool> {
-        let until = patience.map(|patience| Instant::now() + patience);
-        loop {
-            let mut polled = [PollFd::new(&self.keeper, PollFlags::IN)];
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-            match rustix::event::poll(&mut polled, timeout.as_ref()) {
-                Ok(0) => return Ok(false),
-                Ok(_) => return Ok(true),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-        }
+        wait_readable(self.gone(), patience)
     }
 
     /// Kills the module and everything it started, if they still run, and returns when all of it is gone
@@ -258,103 +250,48 @@ impl Process {
     }
 
     fn end(&mut self, patience: Duration) -> Result<Ended, StopError> {
-        // Its input stays open until it is gone: it is killed, not asked to end. A process that the host has forked
-        // may hold a copy of the control line, so closing it is not enough.
-        if let Some(control) = self.control.take() {
-            // It fails only when the keeper is gone.
-            let _ = rustix::net::send(&control, b"k", SendFlags::NOSIGNAL);
-        }
-        if !self.wait_stopped(patience)? {
-            return Err(StopError::Late(patience));
-        }
-        self.reap()?;
-        let exit = self.exit();
-        let Some(shared) = self.shared.take() else { return Err(StopError::KeeperLost) };
-        let report = &shared.report;
-        if report.clean.load(SeqCst) == 0 && shared.plan.program.is_some() && report.step.load(SeqCst) == 0 {
-            // In a namespace the kernel has killed the rest, whoever killed the keeper.
-            if !shared.plan.namespace {
-                if report.state.load(SeqCst) == PENDING {
-                    // The module's process may still be on its way to its program, in this memory.
-                    std::mem::forget(shared);
-                }
-                return Err(StopError::KeeperLost);
-            }
-        }
-        let usage = exit.map(|_| Usage { cpu: Duration::from_micros(report.cpu_micros.load(SeqCst)) });
-        Ok(Ended { exit, usage, backstop: report.backstop.load(SeqCst) == 1 })
-    }
-
-    /// Waits for the end of a keeper that was told to kill, and helps one that does not get to it.
-    fn wait_stopped(&self, patience: Duration) -> io::Result<bool> {
-        let start = Instant::now();
-        let forced = FORCED_AFTER.min(patience / 2);
-        loop {
-            let waited = start.elapsed();
-            // A module that is its keeper's neighbour can stop it.
-            let mut signal = Signal::CONT;
-            if let Some(shared) = &self.shared {
-                let pending = shared.report.state.load(SeqCst) == PENDING;
-                // Before the module's program runs there is nothing below the keeper but the module's process, which
-                // dies with it; the keeper sleeps until then and hears nothing.
-                if pending || (shared.plan.namespace && waited >= forced) {
-                    signal = Signal::KILL;
-                }
-            }
-            // It fails only when the keeper is gone.
-            let _ = rustix::process::pidfd_send_signal(&self.keeper, signal);
-            let left = patience.saturating_sub(waited);
-            if self.wait_gone(Some(left.min(HELPED_EVERY)))? {
-                return Ok(true);
-            }
-            if left.is_zero() {
-                return Ok(false);
-            }
+        match &mut self.body {
+            Body::Kept(kept) => kept.end(patience),
+            Body::Confined(confined) => confined.end(patience),
         }
     }
 
-    /// Gives up the memory that a keeper may still run on. Losing a few pages is right then.
     fn leak(&mut self) {
-        if let Some(shared) = self.shared.take() {
-            std::mem::forget(shared);
-        }
-    }
-
-    /// Takes the ended keeper off the process table.
-    fn reap(&self) -> io::Result<()> {
-        loop {
-            // SAFETY: plain data for which all zeros is a value; the descriptor is this process's own.
-            let answer = unsafe {
-                let mut info: libc::siginfo_t = std::mem::zeroed();
-                libc::waitid(
-                    libc::P_PIDFD,
-                    self.keeper.as_raw_fd() as libc::id_t,
-                    &mut info,
-                    libc::WEXITED | libc::__WALL,
-                )
-            };
-            if answer == 0 {
-                return Ok(());
-            }
-            let error = io::Error::last_os_error();
-            match error.raw_os_error() {
-                Some(libc::EINTR) => {}
-                // Somebody else's wait has taken it: it is gone all the same.
-                Some(libc::ECHILD) => return Ok(()),
-                _ => return Err(error),
-            }
+        match &mut self.body {
+            Body::Kept(kept) => kept.leak(),
+            Body::Confined(confined) => confined.leak(),
         }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if self.shared.is_none() {
+        let over = match &self.body {
+            Body::Kept(kept) => kept.is_over(),
+            Body::Confined(confined) => confined.is_over(),
+        };
+        if over {
             return;
         }
         if let Err(error) = self.end(DROP_PATIENCE) {
             tracing::error!(%error, "a module could not be stopped");
         }
         self.leak();
+    }
+}
+
+/// Waits until a descriptor is readable. `false` when `patience` ran out first; `None` waits without end.
+pub(crate) fn wait_readable(fd: BorrowedFd<'_>, patience: Option<Duration>) -> io::Result<bool> {
+    let until = patience.map(|patience| Instant::now() + patience);
+    loop {
+        let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        match rustix::event::poll(&mut polled, timeout.as_ref()) {
+            Ok(0) => return Ok(false),
+            Ok(_) => return Ok(true),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }

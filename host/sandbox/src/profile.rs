@@ -22,9 +22,10 @@ pub struct Profile {
     /// How much of the machine the module may use.
     pub limits: Limits,
     /// The module is killed this long after its launch by a process other than the host, so also when the host is
-    /// stopped (P1-HOST-25). `None`: it may live as long as its host. A host that ends takes the module with it in
-    /// either case.
+    /// stopped (P1-HOST-25). `None`: it may live as long as its host.
     pub backstop: Option<Duration>,
+    /// How long the module may go on when its host has ended. Zero: it ends at once, by the kernel.
+    pub grace: Duration,
 }
 
 impl Profile {
@@ -40,6 +41,20 @@ impl Profile {
             network: false,
             limits: Limits::default(),
             backstop: Some(Duration::from_secs(12)),
+            grace: Duration::ZERO,
+        }
+    }
+
+    /// The profile of a long-lived backend: as an action's, but it may connect with AF_UNIX, has 512 MiB, 128 tasks,
+    /// one processor and 1,024 open files, lives as long as its host, and has three seconds for its own cleanup when the
+    /// host has ended. The caller adds its folders and sockets as binds.
+    pub fn service() -> Self {
+        Self {
+            socket_families: vec![SocketFamily::Unix],
+            limits: Limits { memory_bytes: 512 << 20, tasks: 128, open_files: 1024, ..Limits::default() },
+            backstop: None,
+            grace: Duration::from_secs(3),
+            ..Self::action()
         }
     }
 }
@@ -79,6 +94,8 @@ pub struct Limits {
     pub scratch_bytes: u64,
     /// Files and folders the module can have in its scratch space. Default 1,024.
     pub scratch_inodes: u64,
+    /// Open files of each of its processes. Default 64.
+    pub open_files: u64,
 }
 
 impl Default for Limits {
@@ -90,6 +107,7 @@ impl Default for Limits {
             cpu_percent: 100,
             scratch_bytes: 8 << 20,
             scratch_inodes: 1024,
+            open_files: 64,
         }
     }
 }
@@ -98,6 +116,13 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confinement {
+    /// Every layer was up, and the limits of the module as a whole were in force and read back.
+    Full,
+    /// Every layer but the limits of the module as a whole.
+    WithoutGroups {
+        /// Why, in words for people.
+        why: String,
+    },
     /// Nothing: the module ran with the rights of the host.
     None {
         /// Why, in words for people.
@@ -108,15 +133,15 @@ pub enum Confinement {
 impl Confinement {
     /// Whether the module was confined as its profile says.
     pub fn is_confined(&self) -> bool {
-        match self {
-            Self::None { .. } => false,
-        }
+        matches!(self, Self::Full)
     }
 }
 
 impl fmt::Display for Confinement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Full => f.write_str("confined"),
+            Self::WithoutGroups { why } => write!(f, "NOT FULLY CONFINED: {why}"),
             Self::None { why } => write!(f, "NOT CONFINED: {why}"),
         }
     }

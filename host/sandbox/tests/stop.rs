@@ -344,7 +344,7 @@ fn a_keeper_that_cannot_go_on_is_given_up_after_ten_seconds() {
         let held = Held::new(pid_of(process.gone()));
         let start = std::time::Instant::now();
         let stopped = process.stop(Duration::from_secs(10));
-        if launcher.reach() == Reach::Subreaper {
+        if launcher.reach() == Some(Reach::Subreaper) {
             let error = stopped.unwrap_err();
             assert!(matches!(error, StopError::Late(patience) if patience.as_secs() == 10), "{error}");
             assert!(start.elapsed() >= Duration::from_secs(10), "{:?}", start.elapsed());
@@ -462,7 +462,7 @@ fn a_module_that_kills_its_keeper() {
         let command =
             Command::new(Word::text(hostile())).arg(Word::text("kill-parent")).arg(Word::text(&marker));
         let launched = launcher.launch(&Launch::new("/", &command, &forever()));
-        if launcher.reach() == Reach::Subreaper {
+        if launcher.reach() == Some(Reach::Subreaper) {
             // It may be quicker than the launch.
             let told = match launched {
                 Ok(process) => {

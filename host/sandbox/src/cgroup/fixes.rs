@@ -43,7 +43,7 @@ impl fmt::Display for Missing {
 /// Why this machine, as it is now, cannot bound what a module uses. Its text names everything that is missing and
 /// two ways to get it.
 #[derive(Debug)]
-pub(crate) struct Unavailable {
+pub struct Unavailable {
     /// The arrangement, where so much could be told.
     pub(crate) kind: Option<Kind>,
     /// Everything that is missing; never empty.

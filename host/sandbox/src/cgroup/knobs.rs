@@ -20,17 +20,18 @@ pub(crate) const LEAST_MEMORY: u64 = 16 << 20;
 /// Microseconds over which processor time is counted.
 const PERIOD: u64 = 100_000;
 
-/// A limit that is not as it should be.
+/// A limit of a module's control group that is not as it should be (P1-HOST-26).
 #[derive(Debug)]
-pub(crate) struct LimitFault {
+#[non_exhaustive]
+pub struct LimitFault {
     /// `memory`, `swap`, `tasks`, `cpu` or `membership`.
-    pub(crate) limit: &'static str,
+    pub limit: &'static str,
     /// The file that says so.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// What it should hold.
-    pub(crate) wanted: String,
+    pub wanted: String,
     /// What it holds; empty when it could not be read or written.
-    pub(crate) actual: String,
+    pub actual: String,
     /// Why it could not be read or written.
     pub(crate) errno: Option<Errno>,
 }

@@ -22,9 +22,10 @@ mod tree;
 
 use std::fmt;
 
-pub(crate) use fixes::{Missing, Unavailable};
+pub(crate) use fixes::Missing;
+pub use fixes::Unavailable;
 pub(crate) use group::{Counters, Group};
-pub(crate) use knobs::LimitFault;
+pub use knobs::LimitFault;
 pub(crate) use layout::{Layout, Place};
 pub(crate) use tree::{GuardianGroup, Tree};
 

@@ -4,11 +4,11 @@
 //! [`raw::syscall`] on the keeper's own stack. What it needs is in [`Plan`], made before it starts and unchanged
 //! after; what it has to say is in [`Report`], all atomics.
 
-use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_void};
+use std::ffi::{CStr, c_void};
 use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 
+use crate::child::{Program, announce, call, default_signals, exit, now, open, timespec};
 use crate::raw;
 use crate::region::Stack;
 
@@ -33,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) namespace: bool,
     /// Contents of uid_map and gid_map, when the keeper also has a user namespace of its own.
     pub(crate) maps: Option<(Vec<u8>, Vec<u8>)>,
+    /// RLIMIT_ numbers and values for the module.
+    pub(crate) resources: Vec<(u32, u64)>,
     /// Nanoseconds of CLOCK_MONOTONIC at which everything is killed.
     pub(crate) backstop: Option<u64>,
 }
@@ -40,37 +42,6 @@ pub(crate) struct Plan {
 impl Plan {
     /// Descriptors handed to the keeper lie at or above this, so that putting them at 0 to 5 overwrites none.
     pub(crate) const LOWEST: RawFd = 16;
-}
-
-/// A program ready for execve.
-pub(crate) struct Program {
-    pub(crate) directory: CString,
-    pub(crate) arguments: Strings,
-    pub(crate) environment: Strings,
-}
-
-/// A NULL-terminated array of C strings and what it points to.
-pub(crate) struct Strings {
-    pointers: Vec<*const c_char>,
-    owned: Vec<CString>,
-}
-
-// SAFETY: the pointers lead to the strings owned beside them, which never change.
-unsafe impl Send for Strings {}
-// SAFETY: as above.
-unsafe impl Sync for Strings {}
-
-impl Strings {
-    pub(crate) fn new(owned: Vec<CString>) -> Self {
-        let pointers =
-            owned.iter().map(|text| text.as_ptr()).chain(std::iter::once(std::ptr::null())).collect();
-        Self { pointers, owned }
-    }
-
-    /// The first string; empty when there is none.
-    pub(crate) fn first(&self) -> OsString {
-        self.owned.first().map(|text| OsStr::from_bytes(text.as_bytes()).to_owned()).unwrap_or_default()
-    }
 }
 
 /// What the keeper has done and seen.
@@ -121,7 +92,7 @@ pub(crate) enum Step {
     Process = 6,
     /// Entering the working directory.
     Directory = 7,
-    /// Switching core dumps off.
+    /// Limiting resources, core dumps first.
     Cores = 8,
     /// Running the program.
     Execute = 9,
@@ -140,7 +111,7 @@ impl Step {
             5 => "watching for ended children",
             6 => "making the process",
             7 => "entering the package folder",
-            8 => "switching core dumps off",
+            8 => "limiting resources",
             9 => "running the program",
             10 => "giving up further privileges",
             _ => "starting",
@@ -159,11 +130,6 @@ const ROUND_PAUSE: u64 = 10_000_000;
 /// reaps them.
 const REAPED_AT_ONCE: u32 = 64;
 
-/// A program that was just written can still be open for writing in a process that is being made at this moment
-/// elsewhere in the host, until that one gives up what it inherited: this many tries, this many nanoseconds apart.
-const BUSY_ROUNDS: u32 = 250;
-const BUSY_PAUSE: libc::c_long = 2_000_000;
-
 /// The keeper. `argument` is a `*const Shared` that lives until the keeper is gone.
 pub(crate) extern "C" fn keeper(argument: *mut c_void) -> ! {
     // SAFETY: the host keeps the Shared alive until it has reaped this process, and changes only its atomics.
@@ -173,14 +139,14 @@ pub(crate) extern "C" fn keeper(argument: *mut c_void) -> ! {
         Err((step, errno)) => fail(&shared.report, step, errno),
     };
     if shared.plan.program.is_none() {
-        announce(&shared.report, STARTED);
+        announce(&shared.report.state, STARTED);
         exit(0);
     }
     let module = match start(shared) {
         Ok(module) => module,
         Err((step, errno)) => fail(&shared.report, step, errno),
     };
-    announce(&shared.report, STARTED);
+    announce(&shared.report.state, STARTED);
     let keeper = Keeper { shared, watch, module };
     keeper.keep()
 }
@@ -236,10 +202,7 @@ impl Keeper<'_> {
 
     /// Polls, then empties the descriptor that tells of ended children.
     fn sleep(&self, polled: &mut [libc::pollfd], nanoseconds: Option<u64>) {
-        let time = nanoseconds.map(|left| libc::timespec {
-            tv_sec: (left / 1_000_000_000) as libc::time_t,
-            tv_nsec: (left % 1_000_000_000) as libc::c_long,
-        });
+        let time = nanoseconds.map(timespec);
         let timeout = time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as usize);
         call(libc::SYS_ppoll, [polled.as_mut_ptr() as usize, polled.len(), timeout, 0, 0, 0]);
         // What is read does not matter: one signal can stand for many children.
@@ -361,12 +324,7 @@ fn set_up(shared: &Shared) -> Result<usize, (Step, isize)> {
         step(Step::Descriptors, libc::SYS_dup3, [source as usize, place, 0, 0, 0, 0])?;
     }
     step(Step::Descriptors, libc::SYS_close_range, [HOST + 1, u32::MAX as usize, 0, 0, 0, 0])?;
-    // The host's handlers are of no use here, and what the host ignores the module must not (SIGPIPE above all).
-    // All signals are blocked meanwhile. KILL and STOP answer with an error, which is fine.
-    let default = [0usize; 4];
-    for signal in 1..=64 {
-        call(libc::SYS_rt_sigaction, [signal, default.as_ptr() as usize, 0, 8, 0, 0]);
-    }
+    default_signals();
     let mask = 1u64 << (libc::SIGCHLD - 1);
     let flags = (libc::SFD_NONBLOCK | libc::SFD_CLOEXEC) as usize;
     let watch =
@@ -433,42 +391,23 @@ fn become_module(shared: &Shared) -> Result<std::convert::Infallible, (Step, isi
         libc::SYS_prlimit64,
         [0, libc::RLIMIT_CORE as usize, &raw const cores as usize, 0, 0, 0],
     )?;
+    for &(resource, value) in &shared.plan.resources {
+        let limit = libc::rlimit64 { rlim_cur: value, rlim_max: value };
+        let place = &raw const limit as usize;
+        step(Step::Cores, libc::SYS_prlimit64, [0, resource as usize, place, 0, 0, 0])?;
+    }
     let nothing = 0u64;
     step(
         Step::Signals,
         libc::SYS_rt_sigprocmask,
         [libc::SIG_SETMASK as usize, &raw const nothing as usize, 0, 8, 0, 0],
     )?;
-    let arguments = program.arguments.pointers.as_ptr();
-    // SAFETY: the array holds at least the program's name: `Program` is made from a command, which has one.
-    let name = unsafe { *arguments };
-    let mut errno = 0;
-    for _ in 0..BUSY_ROUNDS {
-        let environment = program.environment.pointers.as_ptr();
-        errno = -call(libc::SYS_execve, [name as usize, arguments as usize, environment as usize, 0, 0, 0]);
-        if errno != libc::ETXTBSY as isize {
-            break;
-        }
-        let pause = libc::timespec { tv_sec: 0, tv_nsec: BUSY_PAUSE };
-        call(libc::SYS_nanosleep, [&raw const pause as usize, 0, 0, 0, 0, 0]);
-    }
-    Err((Step::Execute, errno))
-}
-
-fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
-    // SAFETY: every call in this file passes pointers to live memory of the right size, and descriptors and
-    // children of this process only.
-    unsafe { raw::syscall(number, arguments) }
+    Err((Step::Execute, program.execute()))
 }
 
 fn step(step: Step, number: libc::c_long, arguments: [usize; 6]) -> Result<isize, (Step, isize)> {
     let answer = call(number, arguments);
     if answer < 0 { Err((step, -answer)) } else { Ok(answer) }
-}
-
-fn open(path: &CStr, flags: libc::c_int) -> isize {
-    let flags = (flags | libc::O_CLOEXEC) as usize;
-    call(libc::SYS_openat, [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags, 0, 0, 0])
 }
 
 fn write_file(path: &CStr, bytes: &[u8]) -> Result<(), isize> {
@@ -479,12 +418,6 @@ fn write_file(path: &CStr, bytes: &[u8]) -> Result<(), isize> {
     let written = call(libc::SYS_write, [file as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0]);
     call(libc::SYS_close, [file as usize, 0, 0, 0, 0, 0]);
     if written < 0 { Err(-written) } else { Ok(()) }
-}
-
-fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    call(libc::SYS_clock_gettime, [libc::CLOCK_MONOTONIC as usize, &raw mut time as usize, 0, 0, 0, 0]);
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
 fn micros(time: &libc::timeval) -> u64 {
@@ -501,19 +434,6 @@ fn note(report: &Report, step: Step, errno: isize) {
 
 fn fail(report: &Report, step: Step, errno: isize) -> ! {
     note(report, step, errno);
-    announce(report, FAILED);
+    announce(&report.state, FAILED);
     exit(127)
-}
-
-/// Tells the launching thread.
-fn announce(report: &Report, state: u32) {
-    report.state.store(state, SeqCst);
-    let wake = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
-    call(libc::SYS_futex, [report.state.as_ptr() as usize, wake, 1, 0, 0, 0]);
-}
-
-fn exit(status: usize) -> ! {
-    loop {
-        call(libc::SYS_exit_group, [status, 0, 0, 0, 0, 0]);
-    }
 }

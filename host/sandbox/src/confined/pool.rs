@@ -1,0 +1,197 @@
+//! The pool of slots, and the thread that prepares spares in them.
+//!
+//! One thread makes all spares: a module ends with the thread that made it, so that must be one that lives as long as
+//! the launcher. It works ahead, so that what is slow (moving a process into control groups after an idle pause takes
+//! the kernel milliseconds) is over before an action comes.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Instant;
+
+use super::Ground;
+use super::guardian::{Guardian, MOST_SLOTS};
+use super::slot::{Kind, Slot, Spare};
+use crate::launcher::{LaunchError, START_PATIENCE};
+
+/// Slots, and who waits for them.
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    /// Somebody wants a spare, a slot came back, or the pool closes.
+    work: Condvar,
+    /// A spare is ready, or could not be made.
+    ready: Condvar,
+    most: u32,
+}
+
+#[derive(Default)]
+struct State {
+    ready: Vec<Spare>,
+    vacant: Vec<Slot>,
+    /// Launches that found nothing ready, in order.
+    wanted: VecDeque<Kind>,
+    /// What came of making a spare for them, when nothing good.
+    failed: VecDeque<LaunchError>,
+    /// Slots made so far, and those of them that were given up.
+    made: u32,
+    lost: u32,
+    /// The last spare that was made ahead could not be; nothing is made ahead until one is wanted.
+    resting: bool,
+    closed: bool,
+}
+
+impl Pool {
+    /// An empty pool that grows to `most` slots.
+    pub(crate) fn new(most: u32) -> Self {
+        Self { state: Mutex::default(), work: Condvar::new(), ready: Condvar::new(), most }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A spare of this kind, made now if none waits.
+    pub(crate) fn take(&self, kind: Kind, until: Instant) -> Result<Spare, LaunchError> {
+        let mut state = self.lock();
+        let mut asked = false;
+        loop {
+            if let Some(at) = state.ready.iter().position(|spare| spare.kind == kind) {
+                let spare = state.ready.swap_remove(at);
+                if spare.is_waiting() {
+                    if asked {
+                        state.withdraw(kind);
+                    }
+                    return Ok(spare);
+                }
+                // Somebody has killed it. Its slot is as good as before.
+                drop(state);
+                let slot = spare.discard();
+                state = self.lock();
+                state.vacant.push(slot);
+                continue;
+            }
+            if asked && let Some(error) = state.failed.pop_front() {
+                return Err(error);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                state.withdraw(kind);
+                return Err(LaunchError::Late(START_PATIENCE));
+            }
+            if !asked {
+                asked = true;
+                state.wanted.push_back(kind);
+                self.work.notify_one();
+            }
+            state = self
+                .ready
+                .wait_timeout(state, left)
+                .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state);
+        }
+    }
+
+    /// Adds a spare that nobody used.
+    pub(crate) fn put(&self, spare: Spare) {
+        self.lock().ready.push(spare);
+        self.ready.notify_all();
+    }
+
+    /// Takes a slot back whose module is gone.
+    pub(crate) fn give_back(&self, slot: Slot) {
+        let mut state = self.lock();
+        state.vacant.push(slot);
+        drop(state);
+        self.work.notify_one();
+    }
+
+    /// Gives up a slot whose module does not end. Another may take its place.
+    pub(crate) fn lose(&self, slot: Slot) {
+        tracing::error!(slot = slot.index, "a slot is given up: its module does not end");
+        self.lock().lost += 1;
+        // Its descriptors stay as they are, for whatever still happens in it.
+        std::mem::forget(slot);
+    }
+
+    /// Lets the thread end, and ends all spares.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        drop(state);
+        self.work.notify_all();
+    }
+
+    /// The thread's body.
+    pub(crate) fn serve(&self, ground: &Ground, guardian: &Guardian) {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                let spares = std::mem::take(&mut state.ready);
+                drop(state);
+                drop(spares);
+                return;
+            }
+            let Some((slot, kind, wanted)) = self.next(&mut state) else {
+                state = self.work.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                continue;
+            };
+            drop(state);
+            let made = Spare::prepare(slot, kind, ground, guardian);
+            state = self.lock();
+            match made {
+                Ok(spare) => {
+                    state.ready.push(spare);
+                    state.resting = false;
+                }
+                Err((slot, error)) => {
+                    tracing::debug!(%error, "no spare could be made");
+                    state.vacant.push(slot);
+                    state.resting = true;
+                    if wanted {
+                        state.failed.push_back(error);
+                    }
+                }
+            }
+            self.ready.notify_all();
+        }
+    }
+
+    /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
+    fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
+        if let Some(&kind) = state.wanted.front() {
+            let slot = state.vacant.pop().or_else(|| {
+                if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
+                    state.made += 1;
+                    return Some(Slot::new(state.made - 1));
+                }
+                // One that waits for another kind makes room.
+                let at = state.ready.iter().position(|spare| spare.kind != kind)?;
+                Some(state.ready.swap_remove(at).discard())
+            });
+            if let Some(slot) = slot {
+                state.wanted.pop_front();
+                return Some((slot, kind, true));
+            }
+        }
+        if state.resting {
+            return None;
+        }
+        state.vacant.pop().map(|slot| (slot, Kind::default(), false))
+    }
+}
+
+impl State {
+    /// A launch no longer waits.
+    fn withdraw(&mut self, kind: Kind) {
+        if let Some(at) = self.wanted.iter().position(|wanted| *wanted == kind) {
+            self.wanted.remove(at);
+        }
+    }
+}
+
+/// Keeps the thread and its pool together.
+pub(crate) fn start(
+    pool: Arc<Pool>,
+    ground: Arc<Ground>,
+    guardian: Arc<Guardian>,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("modberth-nursery".into()).spawn(move || pool.serve(&ground, &guardian))
+}
