@@ -24,7 +24,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crate::cgroup::{self, Counters, Layout, LimitFault, Tree};
-use crate::landlock::{self, Tcp};
+use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
 use crate::profile::{Confinement, Limits, Profile, SocketFamily};
@@ -329,8 +329,8 @@ impl Sandbox {
             },
             landlock: match ground.landlock {
                 Some(abi) => {
-                    let tcp = if profile.network { Tcp::Permitted } else { Tcp::Refused };
-                    Some((abi, rules(profile)?, tcp))
+                    let network = if profile.network { Network::Permitted } else { Network::Refused };
+                    Some((abi, rules(profile)?, network))
                 }
                 None => None,
             },

@@ -61,7 +61,7 @@ pub(crate) struct Order {
     /// RLIMIT_ numbers and values.
     pub(crate) resources: Vec<(u32, u64)>,
     /// The version of Landlock and what stays allowed.
-    pub(crate) landlock: Option<(u32, Vec<landlock::Rule>, landlock::Tcp)>,
+    pub(crate) landlock: Option<(u32, Vec<landlock::Rule>, landlock::Network)>,
     pub(crate) no_new_privileges: bool,
     /// The seccomp filter; lives as long as the launcher.
     pub(crate) filter: Option<libc::sock_fprog>,
@@ -281,8 +281,8 @@ fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infalli
     if order.no_new_privileges {
         step(Step::Privileges, libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as usize, 1, 0, 0, 0, 0])?;
     }
-    if let Some((abi, rules, tcp)) = &order.landlock {
-        landlock::restrict_with(*abi, rules, *tcp).map_err(|errno| (Step::Landlock, errno))?;
+    if let Some((abi, rules, network)) = &order.landlock {
+        landlock::restrict_with(*abi, rules, *network).map_err(|errno| (Step::Landlock, errno))?;
     }
     if let Some(filter) = &order.filter {
         let mode = libc::SECCOMP_SET_MODE_FILTER as usize;
