@@ -23,24 +23,48 @@ pub(crate) fn alive(marker: &str) -> Vec<u32> {
     found
 }
 
-/// The program of `tests/hostile`, which cargo builds as an example.
+/// The program of `tests/hostile`.
 pub(crate) fn hostile() -> PathBuf {
-    if let Some(path) = std::env::var_os("MODBERTH_TEST_HOSTILE") {
-        return path.into();
+    match std::env::var_os("MODBERTH_TEST_HOSTILE") {
+        Some(path) => path.into(),
+        None => example("hostile"),
     }
-    let path = Path::new(&std::env::current_exe().unwrap())
-        .parent()
-        .unwrap()
-        .parent()
-        .unwrap()
-        .join("examples/hostile");
+}
+
+/// A program that cargo builds as an example of this crate.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let built = Path::new(&std::env::current_exe().unwrap()).parent().unwrap().parent().unwrap().join("examples");
+    let path = built.join(name);
     if !path.exists() {
         // `cargo test --test NAME` builds no examples.
         let build = std::process::Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "-p", "modberth-sandbox", "--example", "hostile"])
+            .args(["build", "--quiet", "-p", "modberth-sandbox", "--example", name])
             .status()
             .unwrap();
         assert!(build.success() && path.exists(), "{} is missing", path.display());
     }
     path
+}
+
+/// Directories of the control groups of a host, wherever this process's own groups lie.
+pub(crate) fn groups_of(host: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    for mount in mounts.lines().filter(|line| line.contains(" - cgroup")) {
+        let place = Path::new(mount.split(' ').nth(4).unwrap());
+        for group in own.lines().filter_map(|line| line.rsplit(':').next()) {
+            let Ok(entries) = std::fs::read_dir(place.join(group.trim_start_matches('/'))) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let mut parts = name.split('-');
+                if parts.next() == Some("modberth") && parts.nth(1) == Some(&host.to_string()) {
+                    found.push(entry.path());
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
 }
