@@ -71,7 +71,8 @@ impl World {
             fs::write(folder.path().join(name), "text").unwrap();
         }
         fs::copy("/usr/bin/true", folder.path().join("scratch/program")).unwrap();
-        fs::set_permissions(folder.path().join("scratch/program"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(folder.path().join("scratch/program"), fs::Permissions::from_mode(0o755))
+            .unwrap();
         let path = |name: &str| CString::new(folder.path().join(name).as_os_str().as_bytes()).unwrap();
         let mut rules = vec![
             rule(&folder.path().join("package"), Access::Read),
