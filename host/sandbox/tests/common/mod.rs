@@ -33,7 +33,8 @@ pub(crate) fn hostile() -> PathBuf {
 
 /// A program that cargo builds as an example of this crate.
 pub(crate) fn example(name: &str) -> PathBuf {
-    let built = Path::new(&std::env::current_exe().unwrap()).parent().unwrap().parent().unwrap().join("examples");
+    let built =
+        Path::new(&std::env::current_exe().unwrap()).parent().unwrap().parent().unwrap().join("examples");
     let path = built.join(name);
     if !path.exists() {
         // `cargo test --test NAME` builds no examples.
