@@ -170,18 +170,15 @@ fn dot_dot(_: &Ground) -> Verdict {
 }
 
 /// Links of the package that lead out of it.
-fn package_symlink(_: &Ground) -> Verdict {
+fn package_symlink(ground: &Ground) -> Verdict {
     Ways::default()
         .by("absolute", || read("passwd"))
         .by("up", || read("up"))
         .by("through the root", || read("root/etc/passwd"))
         .by("of its own", || {
-            let scratch = Path::new("/tmp/escape");
-            let _ = fs::remove_file(scratch);
-            symlink("/etc/passwd", scratch)?;
-            let answer = read(scratch);
-            let _ = fs::remove_file(scratch);
-            answer
+            let link = ground.scratch().join("escape");
+            symlink("/etc/passwd", &link)?;
+            read(&link)
         })
         .verdict()
 }
@@ -193,7 +190,8 @@ fn root_list(_: &Ground) -> Verdict {
         Err(error) => return Verdict::Stopped(Refusal::from(error).to_string()),
     };
     names.sort();
-    let fine = ["bin", "dev", "lib", "lib32", "lib64", "libx32", "module", "old", "sbin", "tmp", "usr"];
+    let fine =
+        ["bin", "dev", "lib", "lib32", "lib64", "libx32", "data", "module", "old", "sbin", "tmp", "usr"];
     let extra: Vec<&String> = names.iter().filter(|name| !fine.contains(&name.as_str())).collect();
     if extra.is_empty() {
         Verdict::Stopped(format!("nothing-else {}", names.join(" ")))

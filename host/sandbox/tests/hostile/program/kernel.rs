@@ -326,12 +326,8 @@ fn rlimit_raise(_: &Ground) -> Verdict {
         call(libc::SYS_prlimit64, [0, resource, 0, into(&mut now)])?;
         let [soft, hard] = now;
         if hard == u64::MAX {
-            // Nothing is above this: the limit was never there.
-            return if resource == libc::RLIMIT_FSIZE as usize {
-                Err(Refusal::errno(libc::EPERM))
-            } else {
-                Ok(0)
-            };
+            // A profile without this limit: there is nothing to raise.
+            return Err(Refusal::errno(libc::EPERM));
         }
         in_child(|| call(libc::SYS_prlimit64, [0, resource, at(&[soft, hard + 1]), 0]))
     };

@@ -145,19 +145,11 @@ fn realtime(_: &Ground) -> Verdict {
 
 /// More weight than others of the same kind, for a moment.
 fn nice(_: &Ground) -> Verdict {
-    let set = |which: libc::c_uint, who: usize, value: i32| {
-        call(libc::SYS_setpriority, [which as usize, who, value as usize])
-    };
-    Ways::default()
-        .by("process", || {
-            set(libc::PRIO_PROCESS, 0, -1)?;
-            set(libc::PRIO_PROCESS, 0, 0)
-        })
-        .by("user", || match set(libc::PRIO_USER, 0, -1) {
-            Ok(_) => set(libc::PRIO_USER, 0, 0),
-            answer => answer,
-        })
-        .verdict()
+    let set = |value: i32| call(libc::SYS_setpriority, [libc::PRIO_PROCESS as usize, 0, value as usize]);
+    only("setpriority", || {
+        set(-1)?;
+        set(0)
+    })
 }
 
 /// The ordinary one.

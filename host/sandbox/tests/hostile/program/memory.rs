@@ -56,7 +56,10 @@ fn take(bytes: u64, note: impl Fn(u64)) -> Result<(), Refusal> {
 
 fn memory_bomb(_: &Ground) -> Verdict {
     let got = AtomicU64::new(0);
-    let refusal = take(MOST, |bytes| drop(got.fetch_add(bytes, Relaxed))).err();
+    let refusal = take(MOST, |bytes| {
+        got.fetch_add(bytes, Relaxed);
+    })
+    .err();
     counted(got.into_inner(), refusal)
 }
 
@@ -79,7 +82,9 @@ fn hoard(work: fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>) -> Verdict {
         match fork() {
             -1 => refusal = Some(Refusal::last()),
             0 => {
-                let _ = work(MOST / HOARDERS, &|bytes| drop(total.fetch_add(bytes, Relaxed)));
+                let _ = work(MOST / HOARDERS, &|bytes| {
+                    total.fetch_add(bytes, Relaxed);
+                });
                 let _ = call(libc::SYS_close, [write as usize]);
                 crate::lives::live()
             }

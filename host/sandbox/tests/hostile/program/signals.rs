@@ -8,6 +8,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("stop-self", stop_self),
     ("stopped-child-left", stopped_child_left),
     ("ignore-signals", ignore),
+    ("outlive-backstop", ignore),
     ("close-streams", close),
     ("signal-flood", signal_flood),
     ("timers-flood", timers_flood),
