@@ -6,6 +6,9 @@ use rustix::io::Errno;
 use crate::drive::{Drive, Seen};
 use crate::world::World;
 
+/// Where the program lies when it cannot be run from the package.
+pub(crate) const PROGRAMS: &str = "/programs";
+
 /// How a behaviour is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -40,6 +43,11 @@ impl Kind {
         }
     }
 
+    /// Whether the package can be written. Nothing can be run from it then.
+    pub(crate) fn writes_package(self) -> bool {
+        matches!(self, Self::Weak(layers) if layers.contains(&Layer::ReadOnlyFiles))
+    }
+
     /// The profile of such a run.
     pub(crate) fn profile(self, row: &Row, world: &World) -> Profile {
         let mut profile = Profile::action();
@@ -48,6 +56,10 @@ impl Kind {
             profile = Profile::service();
             profile.limits = limits;
             profile.binds.push(Bind { source: world.data(), target: "/data".into(), writable: true });
+        }
+        if self.writes_package() {
+            let target = PROGRAMS.into();
+            profile.binds.push(Bind { source: world.package(), target, writable: false });
         }
         if self.sees_machine() {
             for (name, value) in &mut profile.environment {

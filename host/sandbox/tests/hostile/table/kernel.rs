@@ -24,6 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("int80", INT80, &[Seccomp]).then(ThroughUnless(&["SIGSEGV", "absent"])),
     outcome("x32", Stopped(X32)),
     attack("new-calls", &["ENOSYS"], &[Seccomp]).then(ThroughUnless(&["ENOSYS"])),
+    attack("old-calls", &["EPERM"], &[Seccomp]),
     attack("modify-ldt", ON_X86, &[Seccomp]).then(ThroughUnless(&["ENOSYS", "absent"])),
     always("io-ports", ON_X86).then(ThroughUnless(&["ENOSYS", "absent"])),
     attack("vmsplice", &["EPERM"], &[Seccomp]),
