@@ -21,15 +21,15 @@ pub(crate) const ROWS: &[Row] = &[
     // Process 1 of a namespace has no sisters.
     outcome("clone-parent", Stopped(&["EINVAL"])),
     outcome("exec-chain", Outside(killed_by_host)).driven(Drive::UntilLine),
-    // A fifth of a processor, so that it is held up on a busy machine too.
+    // A twentieth of a processor, so that it is held up on a busy machine too.
     attack("spin-8", &[], &[CpuLimit])
         .sees(Outside(throttled))
         .then(Outside(unthrottled))
-        .tuned(|profile| profile.limits.cpu_percent = 20),
+        .tuned(|profile| profile.limits.cpu_percent = 5),
     attack("spin-threads", &[], &[CpuLimit])
         .sees(Outside(throttled))
         .then(Outside(unthrottled))
-        .tuned(|profile| profile.limits.cpu_percent = 20),
+        .tuned(|profile| profile.limits.cpu_percent = 5),
     attack("pdeathsig", &["EPERM"], &[Seccomp]),
     attack("subreaper", &["EPERM"], &[Seccomp]),
 ];

@@ -1,6 +1,6 @@
 //! Memory. The limit is 128 MiB, and each bomb wants twice that.
 
-use modberth_sandbox::Layer::{MemoryLimit, OrdinaryUser, ResourceLimits, Seccomp};
+use modberth_sandbox::Layer::{Landlock, MemoryLimit, ResourceLimits, Seccomp};
 
 use crate::row::Shown::{Outside, Stopped, ThroughUnless};
 use crate::row::{
@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("sysv-shm", &["EPERM"], &[Seccomp]),
     attack("sysv-sem", &["EPERM"], &[Seccomp]),
     attack("sysv-msg", &["EPERM"], &[Seccomp]),
-    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits, OrdinaryUser]),
+    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits, Landlock]),
     attack("mlock", &["EAGAIN+ENOMEM"], &[ResourceLimits]),
     outcome("huge-pages", Stopped(&["ENOMEM", "EPERM"])),
     attack("ksm", &["EPERM"], &[Seccomp]).then(ThroughUnless(&["EINVAL"])),
