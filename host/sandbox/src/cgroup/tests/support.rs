@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::layout::Sources;
-use super::super::{Layout, Tree};
+use super::super::{Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
 pub(super) const LONG: Duration = Duration::from_secs(60);
@@ -173,5 +173,73 @@ fn role() {
             wait();
         }
         other => panic!("no role {other}"),
+    }
+}
+
+/// A group of a test's own in each hierarchy, and the machine's arrangement as a host in it would find it.
+pub(super) struct Base {
+    folder: tempfile::TempDir,
+    pub(super) directories: Vec<PathBuf>,
+}
+
+impl Base {
+    pub(super) fn make(layout: &Layout) -> Self {
+        let folder = tempfile::Builder::new().prefix("modberth-test").tempdir().unwrap();
+        let name = folder.path().file_name().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let text: String =
+            text.lines().map(|line| format!("{}/{name}\n", line.trim_end_matches('/'))).collect();
+        std::fs::write(folder.path().join("cgroup"), text).unwrap();
+        let mut directories = Vec::new();
+        for hierarchy in layout.hierarchies() {
+            let names: Vec<String> =
+                hierarchy.controllers.iter().map(|one| format!("+{}", one.name())).collect();
+            if hierarchy.version == Version::V2 && !names.is_empty() {
+                std::fs::write(hierarchy.own.join("cgroup.subtree_control"), names.join(" ")).unwrap();
+            }
+            let directory = hierarchy.own.join(name);
+            std::fs::create_dir(&directory).unwrap();
+            directories.push(directory);
+        }
+        Self { folder, directories }
+    }
+
+    pub(super) fn sources(&self) -> Sources {
+        Sources { cgroup: self.folder.path().join("cgroup"), ..Sources::default() }
+    }
+
+    pub(super) fn find(&self) -> Layout {
+        Layout::find_from(self.sources()).unwrap()
+    }
+
+    /// Gives the groups to a user, as the recipe for people does.
+    pub(super) fn delegate(&self, user: u32) {
+        for directory in &self.directories {
+            for file in ["", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"] {
+                let path = directory.join(file);
+                if path.exists() {
+                    std::os::unix::fs::chown(&path, Some(user), None).unwrap();
+                }
+            }
+        }
+        // So that the user can read what stands in it.
+        std::os::unix::fs::chown(self.folder.path(), Some(user), None).unwrap();
+    }
+
+    /// Moves a process into all of it.
+    pub(super) fn adopt(&self, pid: u32) {
+        for directory in &self.directories {
+            std::fs::write(directory.join("cgroup.procs"), pid.to_string()).unwrap();
+        }
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        for directory in &self.directories {
+            if let Err(error) = std::fs::remove_dir(directory) {
+                eprintln!("{}: {error}", directory.display());
+            }
+        }
     }
 }
