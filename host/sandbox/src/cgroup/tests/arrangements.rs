@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::layout::{self, Sources};
 use super::super::parse::{Hierarchy, hierarchies};
-use super::super::{Controller, Kind, Layout, Missing, Unavailable, Version};
+use super::super::{Controller, Kind, Layout, Unavailable, Version};
 
 /// A machine with version 2 alone, the host in a unit.
 const V2: (&str, &str) = (
@@ -198,47 +198,60 @@ fn files_that_cannot_be_read_are_named() {
 
 #[test]
 fn the_text_has_what_is_missing_and_two_ways_out() {
-    let missing = || {
-        vec![
-            Missing::new("memory", "not mounted", "/a"),
-            Missing::new("pids", "not writable", "/b").because(rustix::io::Errno::ACCESS),
-        ]
-    };
-    let text = |kind, mounts: &[&str]| {
-        let mounts = mounts.iter().map(PathBuf::from).collect();
-        Unavailable { kind: Some(kind), missing: missing(), mounts }.to_string()
+    let text = |unavailable: &Unavailable, parts: &[&str]| {
+        let text = unavailable.to_string();
+        for part in parts {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
+        }
+        text
     };
     let user = rustix::process::geteuid().as_raw();
-
-    let two = text(Kind::V2, &["/groups"]);
-    for part in [
-        "(v2)",
-        "memory: not mounted: /a\n",
-        "pids: not writable: /b (Permission denied (os error 13))\n",
-        "systemd-run --user --scope -p 'Delegate=memory pids cpu' COMMAND",
-        "[Service]: Delegate=memory pids cpu",
-        "echo '+memory +pids +cpu' > /groups/cgroup.subtree_control\n",
-        "mkdir -p /groups/modberth\n",
-        &format!(
-            "chown {user} /groups/modberth /groups/modberth/cgroup.procs /groups/modberth/cgroup.subtree_control \
-             /groups/modberth/cgroup.threads\n"
-        ),
-        "echo $$ > /groups/modberth/cgroup.procs\n",
-    ] {
-        assert!(two.contains(part), "{part:?} is not in:\n{two}");
-    }
-
-    let hybrid = text(Kind::Hybrid, &["/g/unified", "/g/my memory"]);
-    // systemd gives controllers of version 1 to no ordinary user.
-    assert!(!hybrid.contains("--user"), "{hybrid}");
-    for part in [
-        "(hybrid)",
-        "systemd-run --scope -p 'Delegate=memory pids cpu' COMMAND",
-        "mkdir -p /g/unified/modberth\n",
-        "mkdir -p '/g/my memory/modberth'\n",
-        "echo $$ > '/g/my memory/modberth'/cgroup.procs\n",
-        &format!("chown {user}"),
-    ] {
-        assert!(hybrid.contains(part), "{part:?} is not in:\n{hybrid}");
-    }
+    text(
+        &missing(V2),
+        &[
+            "(v2)",
+            "  memory: the host's own group cannot be opened: /nowhere/system.slice/modules.service (No such file",
+            "  pids: ",
+            "  cpu: ",
+            "systemd-run --user --scope -p 'Delegate=memory pids cpu' COMMAND",
+            "[Service]: Delegate=memory pids cpu",
+            "    echo '+memory +pids +cpu' > /nowhere/cgroup.subtree_control\n",
+            "    mkdir -p /nowhere/modberth\n",
+            &format!(
+                "    chown {user} /nowhere/modberth /nowhere/modberth/cgroup.procs \
+                 /nowhere/modberth/cgroup.subtree_control /nowhere/modberth/cgroup.threads\n"
+            ),
+            "    echo $$ > /nowhere/modberth/cgroup.procs\n",
+        ],
+    );
+    let hybrid = text(
+        &missing(HYBRID),
+        &[
+            "systemd-run --scope -p 'Delegate=memory pids cpu' COMMAND",
+            "    mkdir -p /nowhere/unified/modberth\n",
+            "    mkdir -p /nowhere/cpu,cpuacct/modberth\n",
+            &format!("    chown {user} /nowhere/pids/modberth /nowhere/pids/modberth/cgroup.procs\n"),
+            "    echo $$ > /nowhere/memory/modberth/cgroup.procs\n",
+        ],
+    );
+    // systemd gives controllers of version 1 to no ordinary user; a mount that is there is not made again.
+    assert!(!hybrid.contains("--user") && !hybrid.contains("mount -t"), "{hybrid}");
+    text(
+        &missing(("", "3:memory:/a\n2:pids:/b\n1:cpu,cpuacct:/c\n")),
+        &[
+            "(v1)",
+            "  memory: not mounted; the host's own group is: /a\n",
+            "    mkdir -p /sys/fs/cgroup/memory && mount -t cgroup -o memory cgroup /sys/fs/cgroup/memory\n",
+            "    mkdir -p /sys/fs/cgroup/cpu,cpuacct && mount -t cgroup -o cpu,cpuacct cgroup /sys/fs/cgroup/cpu,cpuacct\n",
+        ],
+    );
+    text(
+        &missing(("", "0::/a\n")),
+        &["(v2)", "    mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup\n"],
+    );
+    text(&missing(("", "")), &["install a kernel with the controllers memory, pids and cpu"]);
+    text(
+        &missing(("7 6 0:9 / /my\\040groups rw - cgroup2 cgroup2 rw\n", "0::/\n")),
+        &["    mkdir -p '/my groups/modberth'\n"],
+    );
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use rustix::process::{Gid, Uid};
 
-use super::super::{Layout, Tree};
-use super::support::{Base, LONG, left, needs_cgroups};
+use super::super::{Kind, Layout, Tree};
+use super::support::{Base, LONG, Role, left, needs_cgroups};
 use crate::Limits;
 
 const NOBODY: u32 = 65_534;
@@ -71,7 +71,7 @@ fn delegated_groups_hold_limits() {
     base.delegate(NOBODY);
     // A host of this user would live in its groups, and its children with it.
     let mut child = as_nobody(sleeper);
-    base.adopt(child.id());
+    base.adopt_below(child.id(), "modberth-host");
     as_nobody(|| {
         let found = base.find();
         assert_eq!(found.kind(), layout.kind());
@@ -109,4 +109,33 @@ fn files_that_are_not_writable_are_a_fault_with_their_name() {
     child.wait().unwrap();
     assert_eq!((fault.limit, fault.errno), ("membership", Some(rustix::io::Errno::ACCESS)));
     assert!(fault.file.ends_with("slot0.0/cgroup.procs"), "{fault}");
+}
+
+#[test]
+fn a_host_makes_room_for_controllers_by_moving_to_a_leaf() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    let mut host = Role::start("leaf");
+    base.adopt(host.child.id());
+    host.go();
+    assert_eq!(host.said("moved"), "/modberth-host");
+    let tree = base.directories[0].join(host.said("tree"));
+    assert!(tree.is_dir());
+    assert_eq!(host.said("again"), "/modberth-host 1");
+    // Somebody else's process cannot be moved away.
+    let crowd = Base::make(&layout);
+    let (mut second, mut other) = (Role::start("crowded"), sleeper());
+    crowd.adopt(second.child.id());
+    crowd.adopt(other.id());
+    second.go();
+    let said = second.said("error");
+    assert!(said.contains("group of its own") && said.contains(&other.id().to_string()), "{said}");
+    for child in [&mut second.child, &mut other, &mut host.child] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    drop(Tree::make(&base.find()).unwrap());
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::super::layout::Sources;
+use super::super::layout::{LEAF, Sources};
 use super::super::{Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
@@ -172,6 +172,34 @@ fn role() {
             println!("module {pid}");
             wait();
         }
+        "storm" => {
+            println!("storming");
+            // SAFETY: every process of this, the first and its copies, does nothing but make more of them.
+            unsafe {
+                libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+                loop {
+                    libc::fork();
+                }
+            }
+        }
+        "leaf" => {
+            let own = || {
+                let text = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+                text.lines().find_map(|line| line.strip_prefix("0::")).unwrap().to_owned()
+            };
+            let before = own();
+            let tree = Tree::make(&Layout::find().unwrap()).unwrap();
+            println!("moved {}", own().strip_prefix(&before).unwrap());
+            println!("tree {}", tree.name());
+            // From the leaf the place of trees is the same.
+            let again = Tree::make(&Layout::find().unwrap()).unwrap();
+            println!("again {} {}", own().strip_prefix(&before).unwrap(), again.index());
+            wait();
+        }
+        "crowded" => println!(
+            "error {}",
+            Layout::find().and_then(|layout| Tree::make(&layout)).unwrap_err().missing[0]
+        ),
         other => panic!("no role {other}"),
     }
 }
@@ -228,7 +256,18 @@ impl Base {
 
     /// Moves a process into all of it.
     pub(super) fn adopt(&self, pid: u32) {
-        for directory in &self.directories {
+        self.adopt_below(pid, "");
+    }
+
+    /// Moves a process into a group below each, which the base's user is given.
+    pub(super) fn adopt_below(&self, pid: u32, name: &str) {
+        for base in &self.directories {
+            let directory = base.join(name);
+            if !directory.exists() {
+                std::fs::create_dir(&directory).unwrap();
+                let user = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(base).unwrap());
+                std::os::unix::fs::chown(&directory, Some(user), None).unwrap();
+            }
             std::fs::write(directory.join("cgroup.procs"), pid.to_string()).unwrap();
         }
     }
@@ -237,6 +276,8 @@ impl Base {
 impl Drop for Base {
     fn drop(&mut self) {
         for directory in &self.directories {
+            // There in some tests only.
+            let _ = std::fs::remove_dir(directory.join(LEAF));
             if let Err(error) = std::fs::remove_dir(directory) {
                 eprintln!("{}: {error}", directory.display());
             }
