@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Kind, Version};
+use super::{Controller, Kind, Version};
 
 /// One thing that is missing.
 #[derive(Debug)]
@@ -110,7 +110,13 @@ impl Unavailable {
             for file in files.split(' ') {
                 text += &format!(" {group}/{file}");
             }
-            text += &format!("\necho $$ > {group}/cgroup.procs\n");
+            text += "\n";
+            if mount.controllers.split(',').any(|name| name == Controller::Cpuset.name()) {
+                for file in ["cpuset.cpus", "cpuset.mems"] {
+                    text += &format!("cat {point}/{file} > {group}/{file}\n");
+                }
+            }
+            text += &format!("echo $$ > {group}/cgroup.procs\n");
         }
         text + "and start the host from this shell, as its user"
     }

@@ -249,6 +249,12 @@ fn the_text_has_what_is_missing_and_two_ways_out() {
         &missing(("", "0::/a\n")),
         &["(v2)", "    mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup\n"],
     );
+    text(
+        &missing(("", "1:cpuset,cpu,memory,pids:/\n")),
+        &[
+            "    cat /sys/fs/cgroup/cpuset,cpu,memory,pids/cpuset.mems > /sys/fs/cgroup/cpuset,cpu,memory,pids/modberth/cpuset.mems\n",
+        ],
+    );
     text(&missing(("", "")), &["install a kernel with the controllers memory, pids and cpu"]);
     text(
         &missing(("7 6 0:9 / /my\\040groups rw - cgroup2 cgroup2 rw\n", "0::/\n")),

@@ -1,10 +1,12 @@
 //! Limits in force, read back, missed; members killed. On the real kernel.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
+use super::super::knobs::{Directory, Knobs};
+use super::super::layout::Sources;
 use super::super::{Controller, Group, Kind, Layout, Tree, Version};
 use super::support::{LONG, Role, all_layouts, left, needs_cgroups, path_of};
 use crate::Limits;
@@ -353,4 +355,45 @@ fn a_process_cloned_into_a_group_is_under_the_limits_that_it_says() {
     adopted.unwrap();
     assert!(group.wait_empty(Instant::now() + LONG).unwrap());
     group.retire().unwrap();
+}
+
+/// Files of a kernel that does not count swap, in a folder: they take what is written, which is enough here.
+#[test]
+fn a_machine_without_swap_needs_no_account_of_it_and_one_that_gets_swap_does() {
+    // P1-HOST-26
+    let heading = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n";
+    for (version, names) in [
+        (Version::V1, &["memory.limit_in_bytes", "pids.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"][..]),
+        (Version::V2, &["memory.max", "pids.max", "cpu.max"][..]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        for name in names {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let swaps = folder.path().join("swaps");
+        std::fs::write(&swaps, heading).unwrap();
+        let sources = Sources { swaps: swaps.clone(), ..Sources::default() };
+        let file = std::fs::File::open(folder.path()).unwrap();
+        let directory = Directory { fd: file.as_fd(), path: folder.path(), version };
+        let knobs = Knobs::open(directory, directory, directory, &sources).unwrap();
+        let wanted = limits(64, 0, 16, 100);
+        knobs.set(&wanted).unwrap();
+        knobs.verify(&wanted).unwrap();
+        std::fs::write(&swaps, format!("{heading}/dev/sda2 partition\t8388604\t0\t-2\n")).unwrap();
+        for fault in [knobs.verify(&wanted).unwrap_err(), knobs.set(&wanted).unwrap_err()] {
+            assert_eq!((fault.limit, &fault.file, fault.errno), ("swap", &swaps, None));
+            assert!(fault.actual.contains("/dev/sda2"), "{fault}");
+        }
+        std::fs::remove_file(&swaps).unwrap();
+        let fault = Knobs::open(directory, directory, directory, &sources).unwrap_err();
+        assert_eq!((fault.limit, &fault.file, fault.errno), ("swap", &swaps, Some(Errno::NOENT)));
+        // A file of limits that is not there is named.
+        std::fs::write(&swaps, heading).unwrap();
+        for name in names {
+            std::fs::rename(folder.path().join(name), folder.path().join("away")).unwrap();
+            let fault = Knobs::open(directory, directory, directory, &sources).unwrap_err();
+            assert_eq!((&fault.file, fault.errno), (&folder.path().join(name), Some(Errno::NOENT)));
+            std::fs::rename(folder.path().join("away"), folder.path().join(name)).unwrap();
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::super::layout::{LEAF, Sources};
-use super::super::{Layout, Tree, Version};
+use super::super::{Controller, Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
 pub(super) const LONG: Duration = Duration::from_secs(60);
@@ -227,6 +227,13 @@ impl Base {
             }
             let directory = hierarchy.own.join(name);
             std::fs::create_dir(&directory).unwrap();
+            if hierarchy.controllers.contains(&Controller::Cpuset) {
+                for file in ["cpuset.cpus", "cpuset.mems"] {
+                    std::fs::copy(hierarchy.own.join(file), directory.join(file)).unwrap();
+                }
+                // What a test makes below takes it over.
+                std::fs::write(directory.join("cgroup.clone_children"), "1").unwrap();
+            }
             directories.push(directory);
         }
         Self { folder, directories }
