@@ -50,6 +50,8 @@ pub(super) struct Hierarchy {
     pub(super) own: PathBuf,
     /// Where the host's tree goes: its own group, or the group above where the host sits in its leaf.
     pub(super) base: PathBuf,
+    /// The same as the kernel names it to this process.
+    pub(super) group: PathBuf,
 }
 
 impl Hierarchy {
@@ -154,6 +156,10 @@ impl Layout {
     }
 }
 
+fn parent(group: &Path) -> PathBuf {
+    group.parent().unwrap_or(group).to_owned()
+}
+
 /// The whole of a file below `/proc`.
 pub(super) fn content(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
@@ -242,6 +248,7 @@ impl Search {
                 mount: found.mount.clone(),
                 own: found.directory.clone(),
                 base,
+                group: if leaf { parent(&hierarchy.group) } else { hierarchy.group.clone() },
             });
             Ok(())
         });
@@ -267,6 +274,7 @@ impl Search {
                 mount: found.mount.clone(),
                 own: found.directory.clone(),
                 base: found.directory.clone(),
+                group: hierarchy.group.clone(),
             });
             Ok(())
         });

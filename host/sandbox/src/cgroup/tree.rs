@@ -39,9 +39,10 @@ pub(super) struct Part {
     /// The group that the tree lies in, and its path.
     parent: OwnedFd,
     base: PathBuf,
-    /// The tree.
+    /// The tree, its path, and its name in the kernel.
     pub(super) directory: OwnedFd,
     pub(super) path: PathBuf,
+    pub(super) group: PathBuf,
 }
 
 /// What the tree and its groups have in common.
@@ -435,6 +436,7 @@ fn make_part(hierarchy: &Hierarchy, parent: &OwnedFd, name: &str) -> io::Result<
         parent: parent.try_clone()?,
         base: hierarchy.base.clone(),
         path: hierarchy.base.join(name),
+        group: hierarchy.group.join(name),
         directory,
     };
     inherit_cpuset(&part, parent.as_fd(), part.directory.as_fd())?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::layout::{self, Sources};
+use super::super::membership::Names;
 use super::super::parse::{Hierarchy, hierarchies};
 use super::super::{Controller, Kind, Layout, Unavailable, Version};
 
@@ -260,4 +261,30 @@ fn the_text_has_what_is_missing_and_two_ways_out() {
         &missing(("7 6 0:9 / /my\\040groups rw - cgroup2 cgroup2 rw\n", "0::/\n")),
         &["    mkdir -p '/my groups/modberth'\n"],
     );
+}
+
+#[test]
+fn a_membership_is_a_yes_only_with_every_name_in_its_hierarchy() {
+    let wanted = [
+        (Version::V2, &[][..], Path::new("/a/tree")),
+        (Version::V1, &[Controller::Cpu, Controller::Cpuacct], Path::new("/tree")),
+        (Version::V1, &[Controller::Pids], Path::new("/b c/tree")),
+    ];
+    let names = Names::new(wanted.into_iter(), Path::new("slot0.1")).unwrap();
+    let right = "9:pids:/b c/tree/slot0.1\n7:memory:/\n5:cpu,cpuacct:/tree/slot0.1\n0::/a/tree/slot0.1\n";
+    assert!(names.agree(right.as_bytes()));
+    for (part, other) in [
+        ("/b c/tree/slot0.1", "/b c/tree/slot0.10"),
+        ("/b c/tree/slot0.1", "/b c/tree/slot0.1 (deleted)"),
+        ("/b c/tree/slot0.1", "/b c/tree"),
+        ("0::/a/tree/slot0.1", "0::/tree/slot0.1"),
+        ("0::/a", "1:name=x:/a"),
+        ("9:pids", "9:pidsx"),
+        ("5:cpu,cpuacct:/tree/slot0.1\n", ""),
+    ] {
+        assert!(!names.agree(right.replace(part, other).as_bytes()), "{part} as {other}");
+    }
+    assert!(!names.agree(b""));
+    // In version 2 the open list of members is the faster way.
+    assert!(Names::new(wanted.into_iter().take(1), Path::new("slot0.1")).is_none());
 }

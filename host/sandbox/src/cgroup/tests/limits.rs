@@ -1,12 +1,14 @@
 //! Limits in force, read back, missed; members killed. On the real kernel.
 
 use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
 use super::super::knobs::{Directory, Knobs};
 use super::super::layout::Sources;
+use super::super::membership::Names;
 use super::super::{Controller, Group, Kind, Layout, Tree, Version};
 use super::support::{LONG, Role, all_layouts, left, needs_cgroups, path_of};
 use crate::Limits;
@@ -145,14 +147,21 @@ fn verify_sees_a_process_that_left_and_one_that_never_came() {
         group.set(&right).unwrap();
         let mut child = Role::start("wait");
         assert_eq!(group.verify(&right, child.pid()).unwrap_err().limit, "membership");
+        // The quick way knows the names that the kernel uses.
+        let hierarchies = layout.hierarchies().iter();
+        let hierarchies = hierarchies.map(|one| (one.version, &*one.controllers, &*one.group));
+        let quick = Names::new(hierarchies, &Path::new(tree.name()).join("slot0.0"));
+        assert_eq!(quick.is_none(), layout.kind() == Kind::V2);
         for hierarchy in layout.hierarchies() {
             group.adopt(child.pid(), true).unwrap();
             group.verify(&right, child.pid()).unwrap();
+            assert!(quick.as_ref().is_none_or(|names| names.say_so(child.pid())));
             let home = hierarchy.own.join("cgroup.procs");
             std::fs::write(&home, child.pid().to_string()).unwrap();
             let fault = group.verify(&right, child.pid()).unwrap_err();
             let file = hierarchy.base.join(tree.name()).join("slot0.0/cgroup.procs");
             assert_eq!((fault.limit, &fault.file, fault.errno), ("membership", &file, None));
+            assert!(quick.as_ref().is_none_or(|names| !names.say_so(child.pid())));
         }
         child.go();
     }
