@@ -233,7 +233,9 @@ impl Search {
         }
         let whats: Vec<&'static str> = needed.iter().map(|one| one.name()).collect();
         let result = locate(hierarchy).and_then(|(found, own)| {
-            let leaf = found.directory.file_name().is_some_and(|name| name == LEAF);
+            // What lies above a mount point is no group.
+            let leaf = found.directory != found.mount
+                && found.directory.file_name().is_some_and(|name| name == LEAF);
             let (base, directory) = match found.directory.parent() {
                 Some(parent) if leaf => (parent.to_owned(), open(parent)?),
                 _ => (found.directory.clone(), own),
