@@ -98,8 +98,10 @@ impl Run<'_> {
         }
     }
 
-    /// Says loudly that something was left out, and why.
+    /// Says loudly that something was left out, and why, on one line.
     pub(crate) fn not_run(&mut self, what: &str, why: &str) {
+        let why: Vec<&str> = why.split_whitespace().collect();
+        let why = why.join(" ");
         self.say(format!("not run: {what} ({why})"));
     }
 

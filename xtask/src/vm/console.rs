@@ -119,12 +119,17 @@ fn seconds(text: &str) -> f64 {
 fn close(report: &mut Report, program: Open, status: &str, took: f64) {
     let Open { round, name, output, .. } = program;
     let mut counts = counts::cargo(&output);
+    let end = match status {
+        // The word that `init.sh` has instead of a status.
+        "late" => "did not end in time and was killed".to_owned(),
+        status => format!("ended with status {status}"),
+    };
     if !output.lines().any(|line| line.starts_with("test result: ")) {
         counts.failed += 1;
-        report.problems.push(format!("{round}: {name} printed no result and ended with status {status}"));
+        report.problems.push(format!("{round}: {name} printed no result and {end}"));
     } else if status != "0" {
         counts.failed += u64::from(counts.failed == 0);
-        report.problems.push(format!("{round}: {name} ended with status {status}"));
+        report.problems.push(format!("{round}: {name} {end}"));
     } else if counts.failed > 0 {
         report.problems.push(format!("{round}: {name} has failed tests but ended with status 0"));
     }
@@ -150,7 +155,7 @@ mod tests {
     const PASSED: &str = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\r\n";
     const FAILED: &str = "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured\r\n";
 
-    fn ran(round: &str, name: &str, output: &str, status: u32) -> String {
+    fn ran(round: &str, name: &str, output: &str, status: impl std::fmt::Display) -> String {
         format!("\r\n@vm begin {round} {name} 4.00\r\n{output}\r\n@vm end {round} {name} {status} 6.50\r\n")
     }
 
@@ -204,6 +209,20 @@ mod tests {
             [
                 "root: a printed no result and ended with status 0",
                 "user: a printed no result and ended with status 139"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_program_that_was_killed_at_its_limit_failed_even_after_its_tests() {
+        let report =
+            read(&console(&[ran("root", "a", "", "late"), ran("user", "a", PASSED, "late")]), &["a"]);
+        assert_eq!(report.counts, counts(3, 2, 1));
+        assert_eq!(
+            report.problems,
+            [
+                "root: a printed no result and did not end in time and was killed",
+                "user: a did not end in time and was killed"
             ]
         );
     }

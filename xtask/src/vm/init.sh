@@ -76,19 +76,23 @@ run() {
     group="$groups/$1-$count"
     say begin "$1" "$3"
     delegate "$group" "$2"
+    rm -f /run/status
     (
         sleep "$limit"
+        echo late >/run/status
         echo 1 >"$group/cgroup.kill"
     ) </dev/null >/dev/null 2>&1 3<&- &
     guard=$!
     # Through a pipe, so that no program has a terminal.
     {
         (become "$group" "$2" "$4" "$5") </dev/null 3<&-
-        echo $? >/run/status
+        status=$?
+        [ -e /run/status ] || echo "$status" >/run/status
         # What still lives would keep the pipe open.
         clear_group "$group"
     } 2>&1 | cat
-    kill "$guard"
+    # Gone when it has done its work.
+    kill "$guard" 2>/dev/null
     [ ! -d "$group" ] || clear_group "$group"
     say end "$1" "$3" "$(cat /run/status)"
 }
