@@ -22,6 +22,9 @@ use std::time::Instant;
 /// How much of a failed stage's log is shown.
 const SHOWN: usize = 24_000;
 
+/// How many characters of a reason stand in a line.
+const REASON: usize = 300;
+
 /// One stage.
 pub(crate) struct Stage {
     /// The name that `--only` takes.
@@ -98,10 +101,14 @@ impl Run<'_> {
         }
     }
 
-    /// Says loudly that something was left out, and why, on one line.
+    /// Says loudly that something was left out, and why, on one line; the log has all of a long reason.
     pub(crate) fn not_run(&mut self, what: &str, why: &str) {
-        let why: Vec<&str> = why.split_whitespace().collect();
-        let why = why.join(" ");
+        self.note(why);
+        let words: Vec<&str> = why.split_whitespace().collect();
+        let mut why: String = words.join(" ").chars().take(REASON).collect();
+        if why.chars().count() == REASON {
+            why.push('\u{2026}');
+        }
         self.say(format!("not run: {what} ({why})"));
     }
 
