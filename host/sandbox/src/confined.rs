@@ -12,6 +12,7 @@ mod running;
 mod slot;
 mod spare;
 mod template;
+mod users;
 
 use std::ffi::CString;
 use std::io;
@@ -37,6 +38,7 @@ use root::{Node, RootPlan};
 use slot::{Kind, Spare};
 use spare::{Mount, Order, Step};
 use template::Template;
+use users::Users;
 
 pub use layer::Layer;
 pub(crate) use running::Confined;
@@ -112,6 +114,8 @@ pub(crate) struct Ground {
     tree: Option<Tree>,
     /// `None`: the host may not make mounts, so each spare builds its root in a user namespace.
     template: Option<Template>,
+    /// Users for the modules; `None`: they have the host's.
+    users: Option<Users>,
     landlock: Option<u32>,
     /// The system call filters: without sockets, with AF_UNIX, with the network, with both.
     filters: [OnceLock<Filter>; 4],
@@ -136,10 +140,17 @@ impl Ground {
         } else {
             None
         };
+        let users = match &template {
+            Some(_) => {
+                let claimed = Users::claim();
+                Some(claimed.map_err(|error| Unavailable::machine("claiming user ids", error))?)
+            }
+            None => None,
+        };
         let landlock = landlock::abi().filter(|_| layers.has(Layer::Landlock));
         let filters = [const { OnceLock::new() }; 4];
         let into_groups = AtomicBool::new(true);
-        Ok(Self { layers, limits, tree, template, landlock, filters, into_groups })
+        Ok(Self { layers, limits, tree, template, users, landlock, filters, into_groups })
     }
 
     /// Whether a spare has to build its root itself.
@@ -225,7 +236,7 @@ impl Sandbox {
 
     /// See [`crate::Launcher::module_user`].
     pub(crate) fn module_user(&self) -> Option<u32> {
-        slot::user(&self.ground, 0)
+        self.ground.users.as_ref().map(|users| users.of(0))
     }
 
     /// See [`crate::Launcher::launch`].

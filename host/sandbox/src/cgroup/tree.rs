@@ -157,11 +157,6 @@ impl Tree {
         self.version_1(Controller::Cpu)
     }
 
-    /// The tree's directory in the hierarchy of version 1 that bounds tasks (`pids.max`, `cgroup.procs`).
-    pub(crate) fn v1_pids(&self) -> Option<BorrowedFd<'_>> {
-        self.version_1(Controller::Pids)
-    }
-
     /// A group without limits for the process that guards this host's groups: in version 2 where that is there, else
     /// beside the groups that bound tasks. So a kill of the host's own group does not take the guardian along.
     /// Dropping the tree kills whoever is in it.

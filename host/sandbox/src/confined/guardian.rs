@@ -216,13 +216,6 @@ impl Guardian {
             }
         }
     }
-
-    /// Which process it is, for tests and the doctor.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.lock().as_ref().is_some_and(|process| {
-            wait_readable(process.as_fd(), Some(Duration::ZERO)).is_ok_and(|ended| !ended)
-        })
-    }
 }
 
 impl Drop for Guardian {

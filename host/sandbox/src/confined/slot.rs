@@ -26,11 +26,6 @@ use crate::process::{Streams, wait_readable};
 use crate::profile::Limits;
 use crate::region::Stack;
 
-/// The user id of the first slot of the first host. Each host has room for [`super::guardian::MOST_SLOTS`] of them.
-const FIRST_USER: u32 = 200_000;
-/// Ids that one host has for itself.
-const USERS: u32 = 128;
-
 /// What one module at a time uses.
 pub(crate) struct Slot {
     pub(crate) index: u32,
@@ -63,6 +58,10 @@ impl Slot {
     /// A group with these limits, a new one where the last is spoiled.
     fn settle(&mut self, ground: &Ground, guardian: &Guardian, limits: &Limits) -> Result<(), LaunchError> {
         let Some(tree) = &ground.tree else { return Ok(()) };
+        // A child that runs out of memory before it runs its program would take the host along, whose memory it
+        // shares. What earlier modules have left in the group must not bring it there.
+        let in_use = self.group.as_ref().and_then(Group::memory_in_use).unwrap_or(0);
+        self.spoiled |= in_use > limits.memory_bytes / 2;
         if self.spoiled
             && let Some(group) = self.group.take()
         {
@@ -103,16 +102,11 @@ impl Slot {
         }
     }
 
-    /// The slot's own user on the machine.
+    /// The slot's own user on the machine: one for each, so that no module can signal or look at another. `None`: the
+    /// host's.
     pub(crate) fn user(&self, ground: &Ground) -> Option<u32> {
-        user(ground, self.index)
+        ground.users.as_ref().map(|users| users.of(self.index))
     }
-}
-
-/// The user of a slot: one for each, so that no module can signal or look at another's; `None` for an ordinary host.
-pub(crate) fn user(ground: &Ground, slot: u32) -> Option<u32> {
-    let host = ground.tree.as_ref().map_or(0, |tree| tree.index());
-    ground.template.is_some().then(|| FIRST_USER + host * USERS + slot)
 }
 
 /// A process that waits in its slot.

@@ -27,7 +27,6 @@ fn a_tree_is_in_every_hierarchy_and_nothing_is_left_of_it() {
         assert_eq!(tree.unified().is_some(), layout.kind() != Kind::V1);
         assert_eq!(guardian.into_fd().is_some(), layout.kind() != Kind::V1);
         assert_eq!(tree.v1_cpu().is_some(), layout.kind() != Kind::V2);
-        assert_eq!(tree.v1_pids().is_some(), layout.kind() != Kind::V2);
         drop(tree);
         assert_eq!(left(&layout, &name), [] as [&Path; 0]);
     }
