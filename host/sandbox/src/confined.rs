@@ -4,6 +4,7 @@
 //! namespace with the module's root in it, the guardian, and the thread that prepares spares. A launch takes a spare,
 //! hands it the package, reads the limits back, and gives the running module away. `ARCHITECTURE.md` has the picture.
 
+mod give;
 mod guardian;
 mod layer;
 mod pool;
@@ -28,7 +29,7 @@ use crate::cgroup::{self, Counters, Layout, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
-use crate::profile::{Confinement, Limits, Profile, SocketFamily};
+use crate::profile::{Bind, Confinement, Limits, Profile, SocketFamily};
 use crate::seccomp::Filter;
 
 use guardian::{Guardian, MOST_SLOTS};
@@ -42,6 +43,12 @@ use users::Users;
 
 pub use layer::Layer;
 pub(crate) use running::Confined;
+
+/// What a module with the machine's network needs to find names and trust servers.
+const NETWORK_FILES: [&str; 4] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
+
+/// Binds that a profile can have, beside the package and the files for the network.
+const MOST_BINDS: usize = spare::MOST_MOUNTS - 1 - NETWORK_FILES.len();
 
 /// The module's user and group id as it sees them itself.
 const INNER_ID: u32 = 1000;
@@ -276,6 +283,14 @@ impl Sandbox {
         let kind = Kind { network: profile.network, outlives: !profile.grace.is_zero() };
         let mut spare = sandbox.pool.take(kind, until)?;
         let launched = Instant::now();
+        if let Some(user) = spare.slot.user(&sandbox.ground) {
+            for bind in profile.binds.iter().filter(|bind| bind.writable && bind.source.is_dir()) {
+                if let Err(source) = give::give(&bind.source, user) {
+                    sandbox.pool.put(spare);
+                    return Err(LaunchError::Give { folder: bind.source.clone(), source }.into());
+                }
+            }
+        }
         match sandbox.start(&mut spare, order, trees, profile, until) {
             Ok((before, peak)) => {
                 let (slot, process, streams) = spare.into_running();
@@ -325,14 +340,14 @@ impl Sandbox {
         let mut mounts = Vec::new();
         let mut trees = Vec::new();
         if mounted {
-            if profile.binds.len() >= spare::MOST_MOUNTS {
+            if profile.binds.len() > MOST_BINDS {
                 return Err(LaunchError::Profile {
                     what: format!("{} binds", profile.binds.len()),
-                    why: "a module has at most 15",
+                    why: "a module has at most 11",
                 });
             }
             self.mount(package, inner, !ground.layers.has(Layer::ReadOnlyFiles), &mut mounts, &mut trees)?;
-            for bind in &profile.binds {
+            for bind in network_files(profile).iter().chain(&profile.binds) {
                 if !bind.source.is_absolute() || !bind.target.is_absolute() {
                     return Err(LaunchError::Profile {
                         what: format!("the bind of {} at {}", bind.source.display(), bind.target.display()),
@@ -484,6 +499,12 @@ pub(crate) fn resources(profile: &Profile, grouped: bool) -> Vec<(u32, u64)> {
     resources
 }
 
+/// Binds of the machine's files for the network, for a profile that has it.
+fn network_files(profile: &Profile) -> Vec<Bind> {
+    let there = NETWORK_FILES.iter().map(Path::new).filter(|path| profile.network && path.exists());
+    there.map(|path| Bind { source: path.to_owned(), target: path.to_owned(), writable: false }).collect()
+}
+
 /// What Landlock leaves allowed.
 fn rules(profile: &Profile) -> Result<Vec<landlock::Rule>, LaunchError> {
     use landlock::{Access, Rule};
@@ -501,7 +522,7 @@ fn rules(profile: &Profile) -> Result<Vec<landlock::Rule>, LaunchError> {
     for place in root::program_folders() {
         rule(&place, Access::Read)?;
     }
-    for bind in &profile.binds {
+    for bind in network_files(profile).iter().chain(&profile.binds) {
         rule(&bind.target, if bind.writable { Access::ReadWrite } else { Access::Read })?;
     }
     Ok(rules)

@@ -33,7 +33,9 @@ impl Delegated {
                 let fits = if version_2 {
                     controllers.is_empty()
                 } else {
-                    controllers.split(',').any(|name| used(name) && rest.split(',').any(|option| option == name))
+                    controllers
+                        .split(',')
+                        .any(|name| used(name) && rest.split(',').any(|option| option == name))
                 };
                 if !fits {
                     continue;
@@ -103,7 +105,10 @@ fn an_ordinary_user_with_delegated_groups_confines_as_well() {
             .collect();
         let output = Command::new("/bin/sh")
             .arg("-c")
-            .arg(format!("{moves} exec setpriv --reuid {USER} --regid {USER} --clear-groups {}", program.display()))
+            .arg(format!(
+                "{moves} exec setpriv --reuid {USER} --regid {USER} --clear-groups {}",
+                program.display()
+            ))
             .env("TMPDIR", folder.path())
             .env("MODBERTH_TEST_HOSTILE", example("hostile"))
             .current_dir("/")

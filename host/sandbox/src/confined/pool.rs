@@ -67,6 +67,7 @@ impl Pool {
                 let slot = spare.discard();
                 state = self.lock();
                 state.vacant.push(slot);
+                self.work.notify_one();
                 continue;
             }
             if asked && let Some(error) = state.failed.pop_front() {
