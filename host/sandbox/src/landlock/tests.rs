@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::{Access, Network, Rule, abi, restrict, restrict_with};
+use super::{Access, Network, Rule, abi, restrict};
 use crate::raw::syscall;
 use crate::seccomp::fork;
 
@@ -108,7 +108,7 @@ impl World {
             if no_new_privs() != 0 {
                 return 250;
             }
-            if restrict(version, &self.rules).is_err() {
+            if restrict(version, &self.rules, Network::Refused).is_err() {
                 return 251;
             }
             child(self) as u8
@@ -247,7 +247,7 @@ fn connect() -> isize {
 fn tcp_is_refused_where_the_version_knows_it() {
     for version in 1..=newest() {
         let status = |network| {
-            fork(move || match (no_new_privs(), restrict_with(version, &[], network)) {
+            fork(move || match (no_new_privs(), restrict(version, &[], network)) {
                 (0, Ok(())) => connect() as u8,
                 _ => 251,
             })
@@ -262,7 +262,7 @@ fn tcp_is_refused_where_the_version_knows_it() {
 fn signals_stay_inside_where_the_version_knows_it() {
     for version in 1..=newest() {
         // Signal 0 only asks. The parent is this test.
-        let status = fork(|| match (no_new_privs(), restrict(version, &[])) {
+        let status = fork(|| match (no_new_privs(), restrict(version, &[], Network::Refused)) {
             // SAFETY: no pointers.
             (0, Ok(())) => unsafe {
                 let parent = syscall(libc::SYS_getppid, [0; 6]);
@@ -287,10 +287,10 @@ fn an_error_names_its_number_and_leaves_nothing_open() {
             lowest
         };
         let before = lowest();
-        if restrict(1, std::slice::from_ref(&missing)) != Err(libc::ENOENT as isize) {
+        if restrict(1, std::slice::from_ref(&missing), Network::Refused) != Err(libc::ENOENT as isize) {
             return 1;
         }
-        if restrict(1, std::slice::from_ref(&no_folder)) != Err(libc::ENOTDIR as isize) {
+        if restrict(1, std::slice::from_ref(&no_folder), Network::Refused) != Err(libc::ENOTDIR as isize) {
             return 2;
         }
         if before < 0 || lowest() != before { 3 } else { 0 }
@@ -308,7 +308,7 @@ fn without_no_new_privs_and_capabilities_nothing_is_confined() {
         if unsafe { syscall(libc::SYS_capset, arguments) } != 0 {
             return 2;
         }
-        u8::from(restrict(1, &[]) != Err(libc::EPERM as isize))
+        u8::from(restrict(1, &[], Network::Refused) != Err(libc::EPERM as isize))
     });
     assert_eq!(status, 0);
 }

@@ -2,9 +2,10 @@
 //! marker that no other process has.
 //!
 //! ```text
-//! host confined|rlimits-only MARKER MILLISECONDS GRACE   launches `module MARKER` with this backstop (0: none) and grace,
-//!                                                        prints `launched PID-OF-GUARDIAN`, and waits for ever
-//! host module MARKER                                     forks twice, ignores every signal, clears PDEATHSIG, never ends
+//! host confined|rlimits-only MARKER MILLISECONDS GRACE COUNT
+//!                          prints `ready`, launches `module MARKER-module` so many times with this backstop (0: none) and
+//!                          grace, prints `launched`, and waits for ever
+//! host module MARKER       forks twice, ignores every signal, clears PDEATHSIG, never ends
 //! ```
 
 use std::io::Write;
@@ -35,7 +36,7 @@ fn host(kind: &str, rest: &[String]) {
     let folder = own.parent().unwrap();
     let command = Command::new(Word::package(own.file_name().unwrap()))
         .arg(Word::text("module"))
-        .arg(Word::text(marker));
+        .arg(Word::text(format!("{marker}-module")));
     println!("ready");
     let mut kept = Vec::new();
     for _ in 0..count.parse().unwrap() {
