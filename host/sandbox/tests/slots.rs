@@ -147,3 +147,22 @@ fn modules_leave_nothing_behind_in_the_host() {
     }
     assert_eq!(settled(before), before);
 }
+
+/// Backends are not prepared ahead, so launches of several at once wait for the same thread. One may be given what was
+/// made for another; that one gets the next.
+#[test]
+fn launches_that_wait_at_once_are_all_served() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(4, Profile::action().limits)).unwrap();
+    let mut profile = Profile::service();
+    profile.limits = Profile::action().limits;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(run(&launcher, "echo fine", &profile).0, "fine\n");
+                }
+            });
+        }
+    });
+}

@@ -27,7 +27,7 @@ pub(crate) struct Pool {
 struct State {
     ready: Vec<Spare>,
     vacant: Vec<Slot>,
-    /// Launches that found nothing ready, in order.
+    /// Launches that found nothing ready and still wait, in order.
     wanted: VecDeque<Kind>,
     /// What came of making a spare for them, when nothing good.
     failed: VecDeque<LaunchError>,
@@ -60,6 +60,10 @@ impl Pool {
                     if asked {
                         state.withdraw(kind);
                     }
+                    if !state.wanted.is_empty() {
+                        // It may have been made for another launch, which came first and slept.
+                        self.work.notify_one();
+                    }
                     return Ok(spare);
                 }
                 // Somebody has killed it. Its slot is as good as before.
@@ -71,6 +75,8 @@ impl Pool {
                 continue;
             }
             if asked && let Some(error) = state.failed.pop_front() {
+                state.withdraw(kind);
+                self.work.notify_one();
                 return Err(error);
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -158,18 +164,17 @@ impl Pool {
 
     /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
     fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
-        if let Some(&kind) = state.wanted.front() {
+        if let Some(kind) = state.missing() {
             let slot = state.vacant.pop().or_else(|| {
                 if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
                     state.made += 1;
                     return Some(Slot::new(state.made - 1));
                 }
-                // One that waits for another kind makes room.
-                let at = state.ready.iter().position(|spare| spare.kind != kind)?;
+                // One of another kind that nobody waits for makes room.
+                let at = state.ready.iter().position(|spare| state.surplus(spare.kind))?;
                 Some(state.ready.swap_remove(at).discard())
             });
             if let Some(slot) = slot {
-                state.wanted.pop_front();
                 return Some((slot, kind, true));
             }
         }
@@ -186,6 +191,32 @@ impl State {
         if let Some(at) = self.wanted.iter().position(|wanted| *wanted == kind) {
             self.wanted.remove(at);
         }
+        if self.wanted.is_empty() {
+            // Nobody is left who wants to know.
+            self.failed.clear();
+        }
+    }
+
+    /// How many launches wait for this kind, and how many of it stand ready.
+    fn count(&self, kind: Kind) -> (usize, usize) {
+        let wanted = self.wanted.iter().filter(|wanted| **wanted == kind).count();
+        (wanted, self.ready.iter().filter(|spare| spare.kind == kind).count())
+    }
+
+    /// The first kind of which more is waited for than stands ready. None while somebody who waits is yet to hear of a
+    /// failure.
+    fn missing(&self) -> Option<Kind> {
+        let lacking = |kind: &Kind| {
+            let (wanted, ready) = self.count(*kind);
+            wanted > ready
+        };
+        self.wanted.iter().copied().find(lacking).filter(|_| self.failed.is_empty())
+    }
+
+    /// Whether more of this kind stands ready than is waited for.
+    fn surplus(&self, kind: Kind) -> bool {
+        let (wanted, ready) = self.count(kind);
+        ready > wanted
     }
 }
 
