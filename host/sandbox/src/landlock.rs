@@ -117,9 +117,8 @@ struct PathBeneath {
 /// The version of the kernel's interface, from 1; `None` where the kernel has no Landlock or did not switch it on.
 pub(crate) fn abi() -> Option<u32> {
     // SAFETY: asks for a number; no pointer is given.
-    let answer = unsafe {
-        syscall(libc::SYS_landlock_create_ruleset, [0, 0, CREATE_RULESET_VERSION, 0, 0, 0])
-    };
+    let answer =
+        unsafe { syscall(libc::SYS_landlock_create_ruleset, [0, 0, CREATE_RULESET_VERSION, 0, 0, 0]) };
     u32::try_from(answer).ok().filter(|version| *version >= 1)
 }
 

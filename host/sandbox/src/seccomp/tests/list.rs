@@ -188,13 +188,21 @@ fn sockets_are_those_of_the_profile_and_never_of_another_family() {
         }
         // Raw and packet sockets, ICMP, SCTP, MPTCP.
         for (kind, protocol) in [(3, 0), (3, 255), (10, 0), (2, 1), (1, 132), (5, 132), (1, 262), (2, 136)] {
-            assert_eq!(x86_64(SOCKET, &[2, kind, protocol], sockets), EPERM, "type {kind} protocol {protocol}");
+            assert_eq!(
+                x86_64(SOCKET, &[2, kind, protocol], sockets),
+                EPERM,
+                "type {kind} protocol {protocol}"
+            );
         }
         let others = (0..64).filter(|family| ![1, 2, 10].contains(family));
         for family in others.chain([0x101, 0xFFFF_FFFF, 1 << 31]) {
             for kind in [1, 2, 3, 5] {
                 assert_eq!(x86_64(SOCKET, &[family, kind, 0], sockets), EPERM, "family {family} type {kind}");
-                assert_eq!(x86_64(SOCKETPAIR, &[family, kind, 0], sockets), EPERM, "family {family} type {kind}");
+                assert_eq!(
+                    x86_64(SOCKETPAIR, &[family, kind, 0], sockets),
+                    EPERM,
+                    "family {family} type {kind}"
+                );
             }
         }
         assert_eq!(x86_64(SOCKETPAIR, &[1, 0x8_0801, 0], sockets), ALLOW);
@@ -277,7 +285,9 @@ fn socket_options_are_those_of_the_profile() {
             assert_eq!(x86_64(SETSOCKOPT, &[3, level, option], sockets), internet, "{level} {option}");
         }
         // SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_MARK, SO_BINDTODEVICE; TCP_ULP, TCP_REPAIR; packet filters of IP.
-        for (level, option) in [(1, 26), (1, 50), (1, 36), (1, 25), (6, 31), (6, 19), (0, 64), (41, 64), (255, 1)] {
+        for (level, option) in
+            [(1, 26), (1, 50), (1, 36), (1, 25), (6, 31), (6, 19), (0, 64), (41, 64), (255, 1)]
+        {
             assert_eq!(x86_64(SETSOCKOPT, &[3, level, option], sockets), EPERM, "{level} {option}");
         }
     }

@@ -13,9 +13,7 @@ type Attempt = (libc::c_long, [usize; 6]);
 /// Confines the calling process. Raw calls only, so that a child may use it.
 pub(super) fn load(program: &libc::sock_fprog) -> Result<(), isize> {
     // SAFETY: no pointers.
-    let answer = unsafe {
-        syscall(libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as usize, 1, 0, 0, 0, 0])
-    };
+    let answer = unsafe { syscall(libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as usize, 1, 0, 0, 0, 0]) };
     if answer != 0 {
         return Err(-answer);
     }
@@ -127,8 +125,10 @@ fn loaded_it_allows_and_refuses() {
 
 #[test]
 fn loaded_it_opens_the_families_of_the_profile() {
-    let socket = |family: libc::c_int| (libc::SYS_socket, [family as usize, libc::SOCK_STREAM as usize, 0, 0, 0, 0]);
-    let attempts = [socket(libc::AF_UNIX), socket(libc::AF_INET), socket(libc::AF_VSOCK), socket(libc::AF_NETLINK)];
+    let socket =
+        |family: libc::c_int| (libc::SYS_socket, [family as usize, libc::SOCK_STREAM as usize, 0, 0, 0, 0]);
+    let attempts =
+        [socket(libc::AF_UNIX), socket(libc::AF_INET), socket(libc::AF_VSOCK), socket(libc::AF_NETLINK)];
     for (unix, internet) in [(true, false), (false, true), (true, true)] {
         let opened: Vec<bool> =
             answers(&Filter::new(unix, internet), &attempts).iter().map(|answer| *answer >= 0).collect();
@@ -161,7 +161,8 @@ fn the_other_conventions_of_x86_64_are_closed() {
 fn load_time() {
     let allow = [libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }];
     let plain = libc::sock_fprog { len: 1, filter: allow.as_ptr().cast_mut() };
-    let filters = [(false, false), (true, false), (true, true)].map(|(unix, internet)| Filter::new(unix, internet));
+    let filters =
+        [(false, false), (true, false), (true, true)].map(|(unix, internet)| Filter::new(unix, internet));
     let mut programs = vec![("ret allow", plain)];
     programs.extend(["action", "unix", "unix+internet"].into_iter().zip(filters.iter().map(Filter::program)));
     let (mut reader, writer) = std::io::pipe().unwrap();

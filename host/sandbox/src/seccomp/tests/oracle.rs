@@ -38,7 +38,9 @@ fn build(architecture: Architecture, sockets: Sockets) -> Vec<libc::sock_filter>
         }
     }
     let absent = ABSENT.iter().filter_map(|name| here(name));
-    for call in absent.chain((451..=last(architecture)).map(|number| ScmpSyscall::from_raw_syscall(number as i32))) {
+    for call in
+        absent.chain((451..=last(architecture)).map(|number| ScmpSyscall::from_raw_syscall(number as i32)))
+    {
         filter.add_rule_exact(ScmpAction::Errno(libc::ENOSYS), call).unwrap();
     }
     export(&filter)
