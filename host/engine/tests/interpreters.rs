@@ -5,9 +5,9 @@ mod support;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use modberth_host::{Host, InterpreterKind, Invocation, Module};
+use modberth_host::{InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
-use support::{code, failure, host, manifest, package, rows};
+use support::{builder, code, failure, host, manifest, package, rows};
 
 fn python_manifest(entry: &str) -> Value {
     let mut manifest = manifest();
@@ -166,7 +166,7 @@ fn interpreters_are_real_programs() {
         let shim = folder.path().join("shim");
         std::fs::write(&shim, format!("#!/bin/sh\nexec {} \"$@\"\n", found.path.display())).unwrap();
         std::fs::set_permissions(&shim, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let shimmed = Host::builder().python(&shim).node(&shim).build().unwrap();
+        let shimmed = builder().python(&shim).node(&shim).build().unwrap();
         assert_eq!(shimmed.interpreter(kind).unwrap(), found);
     }
 }
@@ -200,7 +200,7 @@ fn silent_interpreter() -> tempfile::TempDir {
 #[test]
 fn an_interpreter_is_asked_for_ten_seconds_by_default() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let start = Instant::now();
     let refused = host.interpreter(InterpreterKind::Python).unwrap_err();
     let took = start.elapsed();
@@ -214,7 +214,7 @@ fn an_interpreter_is_asked_for_ten_seconds_by_default() {
 #[test]
 fn an_interpreter_that_does_not_answer_holds_nobody_up() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", b"")]);
     let invocation = || Invocation::new(module.clone(), "play").target("a");
     let start = Instant::now();
