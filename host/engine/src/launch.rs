@@ -93,11 +93,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_stands_in_one_line() {
-        let text =
-            "the groups:\n  memory: closed\n  Or as root:\n    mkdir -p /x\n    for a in b; do c; done\n";
+        let text = "the groups:\n  memory: closed\n  Or as root:\n    mkdir -p /x   # first\n    for a in b; do c; done\n";
         assert_eq!(
             in_one_line(text),
-            "the groups: memory: closed; Or as root: mkdir -p /x; for a in b; do c; done"
+            "the groups:  memory: closed;  Or as root:  mkdir -p /x # first;  for a in b; do c; done"
         );
         let violation = unavailable(text);
         assert_eq!((violation.code.as_str(), violation.blame), ("sandbox.unavailable", Blame::Host));

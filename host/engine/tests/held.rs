@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use modberth_host::{Exit, Outcome};
 use serde_json::json;
-use support::{GUARD, ROW, Scripted, code, exit, failure, hello, host, result, rows};
+use support::{GUARD, ROW, Scripted, code, exit, failure, hello, host, result, rows, threads_sleep};
 
 /// Plays an honest script while this process holds the module's standard output, and lets go of it when `ended` says
 /// so: with the end of everything of the module, or with the outcome.
@@ -27,7 +27,7 @@ fn held(until_outcome: bool) -> Outcome {
         return outcome;
     }
     let until = Instant::now() + GUARD;
-    while !(has_ended(pid) && slots_sleep()) {
+    while !(has_ended(pid) && threads_sleep()) {
         assert!(Instant::now() < until, "the module did not end");
     }
     drop(copy);
@@ -40,13 +40,6 @@ fn has_ended(pid: u32) -> bool {
         Ok(line) => line.contains(") Z "),
         Err(_) => true,
     }
-}
-
-/// The host has seen what there was to see: all its slots wait for something.
-fn slots_sleep() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let lines = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
-    lines.filter(|line| line.contains("(modberth-slot")).all(|line| line.contains(") S "))
 }
 
 /// A process that the host itself is starting has copies of all its descriptors for a moment. That is no fault of the

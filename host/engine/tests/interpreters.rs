@@ -3,11 +3,12 @@
 mod support;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use modberth_host::{InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
-use support::{builder, code, failure, host, manifest, package, rows};
+use support::{builder, code, confines, failure, host, manifest, package, rows};
 
 fn python_manifest(entry: &str) -> Value {
     let mut manifest = manifest();
@@ -83,7 +84,11 @@ fn python_runs_isolated() {
 fn python_gets_the_exact_environment_and_its_folder() {
     let text = format!("import os\n{}", python(r#"[dict(os.environ), os.getcwd(), __file__]"#));
     let (folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
-    let payload = std::fs::canonicalize(folder.path().join("payload")).unwrap();
+    // Where a confined module sees its package.
+    let payload = match confines() {
+        true => PathBuf::from("/module"),
+        false => std::fs::canonicalize(folder.path().join("payload")).unwrap(),
+    };
     let found = data(&module);
     assert_eq!(found[1], json!(payload));
     assert_eq!(found[2], json!(payload.join("main.py")));

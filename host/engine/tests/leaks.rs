@@ -83,8 +83,8 @@ fn nothing_leaks() {
     let settled = || {
         let until = std::time::Instant::now() + support::GUARD;
         loop {
-            let counts = counts();
-            if counts["children"] == kept {
+            let (asleep, counts) = (support::threads_sleep(), counts());
+            if asleep && counts["children"] == kept && support::threads_sleep() {
                 return counts;
             }
             assert!(std::time::Instant::now() < until, "{counts:?}");
