@@ -67,6 +67,7 @@ impl Pool {
                 let slot = spare.discard();
                 state = self.lock();
                 state.vacant.push(slot);
+                self.work.notify_one();
                 continue;
             }
             if asked && let Some(error) = state.failed.pop_front() {
@@ -141,7 +142,8 @@ impl Pool {
                     state.ready.push(spare);
                     state.resting = false;
                 }
-                Err((slot, error)) => {
+                Err(failed) => {
+                    let (slot, error) = *failed;
                     tracing::debug!(%error, "no spare could be made");
                     state.vacant.push(slot);
                     state.resting = true;

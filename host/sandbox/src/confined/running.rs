@@ -12,6 +12,9 @@ use super::slot::Slot;
 use crate::cgroup::Counters;
 use crate::process::{Ended, Exit, StopError, Usage, wait_readable};
 
+/// How long the kernel may list processes that have ended.
+const SETTLING: Duration = Duration::from_millis(100);
+
 /// A confined module: process 1 of its namespace, so that the kernel ends everything in it before anyone sees it end.
 pub(crate) struct Confined {
     sandbox: Arc<Sandbox>,
@@ -58,12 +61,7 @@ impl Confined {
         let until = Instant::now() + patience;
         let Some(slot) = &mut self.slot else { return Err(StopError::KeeperLost) };
         if !wait_readable(self.process.as_fd(), Some(Duration::ZERO))? {
-            if let Some(group) = &slot.group {
-                // One that has used up its processor time would die slowly.
-                if let Err(error) = group.lift_quota() {
-                    tracing::debug!(%error, "the processor quota stays for the kill");
-                }
-            }
+            slot.lift_quota();
             // It fails only when the process is gone.
             let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
             if !wait_readable(self.process.as_fd(), Some(until.saturating_duration_since(Instant::now())))? {
@@ -75,8 +73,8 @@ impl Confined {
         let mut usage = exit.map(|(_, cpu)| Usage { cpu, ..Usage::default() });
         if let Some(group) = &slot.group {
             // Whatever is in the group was in the namespace, and that has ended. What the kernel says is still asked
-            // (P1-HOST-27).
-            if !group.is_empty()? {
+            // (P1-HOST-27). It may be a moment behind.
+            if !group.is_empty()? && !group.wait_empty(until.min(Instant::now() + SETTLING))? {
                 group.kill()?;
                 slot.spoiled = true;
                 if !group.wait_empty(until)? {
