@@ -299,8 +299,11 @@ impl Sandbox {
                 Ok(Process::new(streams, Body::Confined(Box::new(confined)), sandbox.confinement(), launched))
             }
             Err(error) => {
-                guardian.unwatch(spare.slot.index);
+                let backstop = guardian.unwatch(spare.slot.index);
                 let mut slot = spare.discard();
+                if backstop {
+                    slot.quota_was_lifted();
+                }
                 slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
                 sandbox.pool.give_back(slot);
                 Err(error)

@@ -27,10 +27,11 @@ pub(crate) struct Pool {
 struct State {
     ready: Vec<Spare>,
     vacant: Vec<Slot>,
-    /// Launches that found nothing ready and still wait, in order.
-    wanted: VecDeque<Kind>,
+    /// Launches that found nothing ready, in order, until each of them has got something. A spare belongs to none of them:
+    /// whoever comes first takes it, and what is still to be made is what they are short of.
+    waiting: Vec<Kind>,
     /// What came of making a spare for them, when nothing good.
-    failed: VecDeque<LaunchError>,
+    failed: VecDeque<(Kind, LaunchError)>,
     /// Slots made so far, and those of them that were given up.
     made: u32,
     lost: u32,
@@ -58,10 +59,9 @@ impl Pool {
                 let spare = state.ready.swap_remove(at);
                 if spare.is_waiting() {
                     if asked {
-                        state.withdraw(kind);
-                    }
-                    if !state.wanted.is_empty() {
-                        // It may have been made for another launch, which came first and slept.
+                        state.leave(kind);
+                    } else {
+                        // It may have been made for somebody who waits.
                         self.work.notify_one();
                     }
                     return Ok(spare);
@@ -74,19 +74,21 @@ impl Pool {
                 self.work.notify_one();
                 continue;
             }
-            if asked && let Some(error) = state.failed.pop_front() {
-                state.withdraw(kind);
-                self.work.notify_one();
+            let failed = state.failed.iter().position(|(failed, _)| asked && *failed == kind);
+            if let Some((_, error)) = failed.and_then(|at| state.failed.remove(at)) {
+                state.leave(kind);
                 return Err(error);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                state.withdraw(kind);
+                if asked {
+                    state.leave(kind);
+                }
                 return Err(LaunchError::Late(START_PATIENCE));
             }
             if !asked {
                 asked = true;
-                state.wanted.push_back(kind);
+                state.waiting.push(kind);
                 self.work.notify_one();
             }
             state = self
@@ -154,7 +156,7 @@ impl Pool {
                     state.vacant.push(slot);
                     state.resting = true;
                     if wanted {
-                        state.failed.push_back(error);
+                        state.failed.push_back((kind, error));
                     }
                 }
             }
@@ -164,14 +166,14 @@ impl Pool {
 
     /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
     fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
-        if let Some(kind) = state.missing() {
+        if let Some(kind) = state.short_of() {
             let slot = state.vacant.pop().or_else(|| {
                 if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
                     state.made += 1;
                     return Some(Slot::new(state.made - 1));
                 }
-                // One of another kind that nobody waits for makes room.
-                let at = state.ready.iter().position(|spare| state.surplus(spare.kind))?;
+                // One that waits for another kind makes room.
+                let at = state.ready.iter().position(|spare| spare.kind != kind)?;
                 Some(state.ready.swap_remove(at).discard())
             });
             if let Some(slot) = slot {
@@ -186,37 +188,25 @@ impl Pool {
 }
 
 impl State {
+    /// The kind that more launches wait for than have something to take.
+    fn short_of(&self) -> Option<Kind> {
+        self.waiting.iter().copied().find(|kind| {
+            let waiting = self.waiting.iter().filter(|waiting| *waiting == kind).count();
+            let ready = self.ready.iter().filter(|spare| spare.kind == *kind).count();
+            let failed = self.failed.iter().filter(|(failed, _)| failed == kind).count();
+            waiting > ready + failed
+        })
+    }
+
     /// A launch no longer waits.
-    fn withdraw(&mut self, kind: Kind) {
-        if let Some(at) = self.wanted.iter().position(|wanted| *wanted == kind) {
-            self.wanted.remove(at);
+    fn leave(&mut self, kind: Kind) {
+        if let Some(at) = self.waiting.iter().position(|waiting| *waiting == kind) {
+            self.waiting.remove(at);
         }
-        if self.wanted.is_empty() {
-            // Nobody is left who wants to know.
-            self.failed.clear();
+        if !self.waiting.contains(&kind) {
+            // Nobody is left to be told.
+            self.failed.retain(|(failed, _)| *failed != kind);
         }
-    }
-
-    /// How many launches wait for this kind, and how many of it stand ready.
-    fn count(&self, kind: Kind) -> (usize, usize) {
-        let wanted = self.wanted.iter().filter(|wanted| **wanted == kind).count();
-        (wanted, self.ready.iter().filter(|spare| spare.kind == kind).count())
-    }
-
-    /// The first kind of which more is waited for than stands ready. None while somebody who waits is yet to hear of a
-    /// failure.
-    fn missing(&self) -> Option<Kind> {
-        let lacking = |kind: &Kind| {
-            let (wanted, ready) = self.count(*kind);
-            wanted > ready
-        };
-        self.wanted.iter().copied().find(lacking).filter(|_| self.failed.is_empty())
-    }
-
-    /// Whether more of this kind stands ready than is waited for.
-    fn surplus(&self, kind: Kind) -> bool {
-        let (wanted, ready) = self.count(kind);
-        ready > wanted
     }
 }
 

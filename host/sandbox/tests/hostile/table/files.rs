@@ -33,10 +33,12 @@ pub(crate) const ROWS: &[Row] = &[
     attack("file-handle", &["EPERM"], &[Seccomp]),
     always("file-handle-open", &["EPERM"]),
     attack("flock-usr", &["EPERM"], &[Seccomp]),
-    outcome("record-lock-usr", Stopped(&["EBADF+EPERM"])),
-    // Modules that run at the same time and want to can tell each other something. There are more such ways, like the
-    // load of the machine; none of them hinders anybody.
-    outcome("channel-record-lock", Line("got-through F_GETLK")),
+    attack("record-lock-usr", &["EPERM"], &[Seccomp])
+        .in_service(Stopped(&["EBADF+EPERM"]))
+        .then(Through),
+    // A database of a service needs such locks. Modules that run at the same time and want to can tell each other
+    // something by them, and in other ways, like the load of the machine; none of them hinders anybody.
+    attack("channel-record-lock", &["EPERM"], &[Seccomp]).in_service(Line("got-through F_GETLK")),
     outcome("channel-futex", Line("got-through wake")),
     attack("dnotify", &["EPERM"], &[Seccomp]),
     attack("inotify", &["EPERM"], &[Seccomp]),
