@@ -33,9 +33,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("file-handle", &["EPERM"], &[Seccomp]),
     always("file-handle-open", &["EPERM"]),
     attack("flock-usr", &["EPERM"], &[Seccomp]),
-    attack("record-lock-usr", &["EPERM"], &[Seccomp])
-        .in_service(Stopped(&["EBADF+EPERM"]))
-        .then(Through),
+    attack("record-lock-usr", &["EPERM"], &[Seccomp]).in_service(Stopped(&["EBADF+EPERM"])),
     // A database of a service needs such locks. Modules that run at the same time and want to can tell each other
     // something by them, and in other ways, like the load of the machine; none of them hinders anybody.
     attack("channel-record-lock", &["EPERM"], &[Seccomp]).in_service(Line("got-through F_GETLK")),
