@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::attempt::{Refusal, Verdict, Ways, call, counted, end, fork, leave, only, wait};
+use crate::attempt::{Refusal, Verdict, Ways, at, call, counted, end, fork, leave, only, wait};
 use crate::lives::{close_streams, detach, live};
 use crate::{Behaviour, Ground};
 
@@ -15,6 +15,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("thread-bomb", thread_bomb),
     ("setsid-storm", setsid_storm),
     ("daemon-holds-stdout", daemon_holds_stdout),
+    ("disguise", disguise),
     ("exec-chain", exec_chain),
     ("clone-parent", clone_parent),
     ("spin-8", spin_8),
@@ -134,6 +135,22 @@ fn daemon_holds_stdout(_: &Ground) -> Verdict {
         detach();
         if fork() == 0 {
             detach();
+            live();
+        }
+        leave(0);
+    }
+    Verdict::Through("left something behind".into())
+}
+
+/// The same, as another program with nothing on its command line that tells where it came from.
+fn disguise(_: &Ground) -> Verdict {
+    if fork() == 0 {
+        detach();
+        if fork() == 0 {
+            detach();
+            let line = [at(c"[kworker/0:1]"), at(c"60"), 0];
+            let environment = [0usize];
+            let _ = call(libc::SYS_execve, [at(c"/usr/bin/sleep"), at(&line), at(&environment)]);
             live();
         }
         leave(0);

@@ -29,6 +29,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("mlock", mlock),
     ("huge-pages", huge_pages),
     ("ksm", ksm),
+    ("madvise-rest", madvise_rest),
 ];
 
 /// Anonymous memory.
@@ -73,9 +74,12 @@ fn shared_memory_bomb(_: &Ground) -> Verdict {
     counted(got.into_inner(), refusal.err())
 }
 
+/// Takes so many bytes of something, and says each time how many more it has.
+type Work = fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>;
+
 /// Several children take something at once; each does `work` for its part of [`MOST`] and says how much it got. They
 /// keep all of it until every one of them has what it wanted or is dead. Only what the living hold counts.
-fn hoard(work: fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>) -> Verdict {
+fn hoard(work: Work) -> Verdict {
     let held = match map(PAGE, BOTH, libc::MAP_SHARED) {
         // SAFETY: a page of zeros, larger than the array, that lives to the end of the process.
         Ok(place) => unsafe { &*place.cast::<[AtomicU64; HOARDERS as usize]>() },
@@ -309,4 +313,28 @@ fn ksm(_: &Ground) -> Verdict {
     /// PR_SET_MEMORY_MERGE.
     const MERGE: usize = 67;
     Ways::default().by("madvise", advice).by("prctl", || call(libc::SYS_prctl, [MERGE, 1])).verdict()
+}
+
+/// Advice that reaches beyond its own pages: what the machine swaps, merges, and takes for broken. That last one is
+/// given for no page at all.
+fn madvise_rest(_: &Ground) -> Verdict {
+    let page = match map(PAGE, BOTH, libc::MAP_PRIVATE) {
+        Ok(place) => place as usize,
+        Err(refusal) => return Verdict::Stopped(refusal.to_string()),
+    };
+    let advice = [
+        ("UNMERGEABLE", 13, PAGE),
+        ("COLD", 20, PAGE),
+        ("PAGEOUT", 21, PAGE),
+        ("COLLAPSE", 25, PAGE),
+        ("HWPOISON", 100, 0),
+        ("SOFT_OFFLINE", 101, 0),
+        ("GUARD_INSTALL", 102, PAGE),
+    ];
+    advice
+        .iter()
+        .fold(Ways::default(), |ways, (name, number, length)| {
+            ways.by(*name, || call(libc::SYS_madvise, [page, *length, *number]))
+        })
+        .verdict()
 }

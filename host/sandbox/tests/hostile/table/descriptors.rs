@@ -1,6 +1,6 @@
 //! Descriptors. The limit is 64 for each process.
 
-use modberth_sandbox::Layer::ResourceLimits;
+use modberth_sandbox::Layer::{ResourceLimits, Seccomp};
 
 use crate::row::Shown::{Stopped, StoppedAfter};
 use crate::row::{Row, attack, outcome};
@@ -10,5 +10,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("descriptors-in-flight", &[], &[ResourceLimits]).sees(StoppedAfter("ETOOMANYREFS", 64, 65)),
     outcome("inherited-descriptors", Stopped(&["none"])),
     outcome("stream-as-folder", Stopped(&["ENOTDIR"])),
+    attack("fcntl-rest", &["EPERM"], &[Seccomp]),
+    attack("ioctl-rest", &["EPERM"], &[Seccomp]),
     outcome("stdout-options", Stopped(&["its-own"])),
 ];

@@ -14,7 +14,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("dot-dot", &["ENOENT"], &[MountNamespace, Landlock]),
     attack("package-symlink", &["ENOENT"], &[MountNamespace, Landlock]),
     attack("root-list", &["EACCES"], &[MountNamespace, Landlock]),
-    attack("write-package", &["EROFS"], &[ReadOnlyFiles, Landlock]).noticed(),
+    attack("write-package", &["EROFS"], &[ReadOnlyFiles, Landlock]).by_any(&[ReadOnlyFiles]).noticed(),
     always("write-system", &["EACCES+EROFS"]),
     attack("scratch-fill", &[], &[ScratchLimit]).sees(StoppedAfter("ENOSPC", 8 << 20, 8 << 20)),
     attack("scratch-fill-unlinked", &[], &[ScratchLimit]).sees(StoppedAfter("ENOSPC", 8 << 20, 8 << 20)),
@@ -25,7 +25,9 @@ pub(crate) const ROWS: &[Row] = &[
     always("data-exec", &["EACCES+ENOSYS+EPERM"]).service_only(),
     // A service has folders that may hold larger files.
     attack("sparse-file", &["EFBIG"], &[ResourceLimits]).action_only(),
-    attack("fallocate", &["EFBIG"], &[ResourceLimits, ScratchLimit]).in_service(Stopped(&["ENOSPC"])),
+    attack("fallocate", &["EFBIG"], &[ResourceLimits, ScratchLimit])
+        .by_any(&[ResourceLimits, ScratchLimit])
+        .in_service(Stopped(&["ENOSPC"])),
     always("mknod", &["EPERM"]),
     always("hard-link", &["EXDEV"]).noticed(),
     outcome("setuid-program", Stopped(&["unchanged"])),
@@ -41,7 +43,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("dnotify", &["EPERM"], &[Seccomp]),
     attack("inotify", &["EPERM"], &[Seccomp]),
     attack("fanotify", &["EPERM"], &[Seccomp]),
-    attack("device-ioctl", &["EPERM"], &[Seccomp, Landlock]),
+    attack("device-ioctl", &["EPERM"], &[Seccomp, Landlock]).by_any(&[Seccomp, Landlock]),
     attack("page-cache", &["ENOSYS+EPERM"], &[Seccomp]),
     attack("xattr", &["EPERM"], &[Seccomp]).then(ThroughUnless(&["EOPNOTSUPP"])),
     attack("syncfs", &["EPERM"], &[Seccomp]),

@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
     attack("tiocsti", &["EPERM"], &[Seccomp]).then(Stopped(&["ENOTTY"])),
     attack("dumpable", &["EPERM"], &[Seccomp]),
     attack("prctl-rest", &["EPERM"], &[Seccomp]),
-    attack("core-dump", &["no-core"], &[ResourceLimits, Seccomp]),
+    attack("core-dump", &["no-core"], &[ResourceLimits, Seccomp]).by_any(&[ResourceLimits]),
     attack("core-limit", &["EPERM"], &[Seccomp]),
     outcome("rlimit-raise", Stopped(&["EPERM"])),
     outcome("epoll-nesting", StoppedAfter("ELOOP", 4, 5)),

@@ -21,8 +21,13 @@ pub(crate) const ROWS: &[Row] = &[
     attack("sysv-shm", &["EPERM"], &[Seccomp]),
     attack("sysv-sem", &["EPERM"], &[Seccomp]),
     attack("sysv-msg", &["EPERM"], &[Seccomp]),
-    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits, Landlock]),
+    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits, Landlock]).by_any(&[
+        Seccomp,
+        ResourceLimits,
+        Landlock,
+    ]),
     attack("mlock", &["EAGAIN+ENOMEM"], &[ResourceLimits]),
     outcome("huge-pages", Stopped(&["ENOMEM", "EPERM"])),
+    attack("madvise-rest", &["EPERM"], &[Seccomp]),
     attack("ksm", &["EPERM"], &[Seccomp]).then(ThroughUnless(&["EINVAL"])),
 ];
