@@ -49,10 +49,14 @@ fn main() -> ExitCode {
         match row.held {
             Held::Outcome => {}
             Held::By(layers) => weakened(row, layers, &mut trials),
-            Held::Always => trials.push(Trial::test(format!("plain::{}", row.name), move || {
-                let launcher = Launcher::plain().map_err(|error| error.to_string())?;
-                check(row, &run(row, Kind::Plain, launcher)?, &row.shown)
-            })),
+            Held::Always => {
+                let plain = Trial::test(format!("plain::{}", row.name), move || {
+                    let launcher = Launcher::plain().map_err(|error| error.to_string())?;
+                    check(row, &run(row, Kind::Plain, launcher)?, &row.shown)
+                });
+                // An ordinary user cannot do most of it anyway.
+                trials.push(plain.with_ignored_flag(!rustix::process::geteuid().is_root()));
+            }
         }
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
