@@ -326,7 +326,7 @@ fn data_exec(ground: &Ground) -> Verdict {
 }
 
 fn run_made(folder: &Path) -> Verdict {
-    let (program, script) = (folder.join("program"), folder.join("script"));
+    let (program, script) = (folder.join("true"), folder.join("script"));
     let made = fs::copy("/usr/bin/true", &program)
         .and_then(|_| fs::write(&script, "#!/usr/bin/true\n"))
         .and_then(|()| fs::set_permissions(&program, fs::Permissions::from_mode(0o755)))
@@ -445,7 +445,8 @@ pub(crate) fn who() -> String {
 /// Leaves a set-user-id program for others in the scratch space. It belongs to the module's user, and nobody else
 /// ever sees it: whether it can be run is the question.
 fn setuid_own(ground: &Ground) -> Verdict {
-    let program = ground.scratch().join("own");
+    // Where all programs are one, the name says which it is.
+    let program = ground.scratch().join("true");
     only("run", || {
         fs::copy("/usr/bin/true", &program)?;
         fs::set_permissions(&program, fs::Permissions::from_mode(0o6755))?;
