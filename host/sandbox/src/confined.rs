@@ -206,7 +206,7 @@ impl Sandbox {
     pub(crate) fn new(options: Options, grouped: bool) -> Result<Arc<Self>, Unavailable> {
         let groups = |error| Unavailable::Groups(Box::new(error));
         let tree = match grouped {
-            true => Some(Layout::find().and_then(|layout| Tree::make(&layout)).map_err(groups)?),
+            true => Some(Tree::here().map_err(groups)?),
             false => None,
         };
         let slots = options.slots.clamp(1, 64);

@@ -20,6 +20,9 @@ use crate::Limits;
 /// Hosts at one time on one machine.
 pub(crate) const INDEXES: u32 = 1024;
 
+/// How often a place is looked for, if somebody comes into it each time before it is taken.
+const LOOKS: u32 = 3;
+
 /// How long to wait for other hosts that are starting.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -88,6 +91,28 @@ impl Tree {
     /// What is missing for limits to hold, seen by making a group and setting its limits.
     pub(crate) fn make(layout: &Layout) -> Result<Self, Unavailable> {
         Self::make_within(layout, LOCK_PATIENCE)
+    }
+
+    /// Finds the place for a tree and makes it there. A process that comes into the host's group meanwhile, such as one
+    /// that another thread of the host starts, makes it look again.
+    ///
+    /// # Errors
+    /// As [`Layout::find`] and [`Tree::make`].
+    pub(crate) fn here() -> Result<Self, Unavailable> {
+        let mut layout = Layout::find()?;
+        for _ in 1..LOOKS {
+            let unavailable = match Self::make(&layout) {
+                Ok(tree) => return Ok(tree),
+                Err(unavailable) => unavailable,
+            };
+            let again = Layout::find()?;
+            // The same place fails the same way.
+            if again.places() == layout.places() {
+                return Err(unavailable);
+            }
+            layout = again;
+        }
+        Self::make(&layout)
     }
 
     /// The same with a wait for other hosts that is chosen.
