@@ -188,9 +188,10 @@ impl Ground {
 
 /// The launcher's inside.
 pub(crate) struct Sandbox {
-    ground: Arc<Ground>,
-    guardian: Arc<Guardian>,
+    // They go in this order: spares, the guardian, and then the groups that both lived in.
     pool: Arc<Pool>,
+    guardian: Arc<Guardian>,
+    ground: Arc<Ground>,
     nursery: Option<JoinHandle<()>>,
     grouped: bool,
 }
@@ -218,7 +219,7 @@ impl Sandbox {
         let pool = Arc::new(Pool::new((slots + 1).min(MOST_SLOTS as u32)));
         let nursery = pool::start(Arc::clone(&pool), Arc::clone(&ground), Arc::clone(&guardian))
             .map_err(|error| Unavailable::machine("starting a thread", error))?;
-        let sandbox = Arc::new(Self { ground, guardian, pool, nursery: Some(nursery), grouped });
+        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped });
         let spare = sandbox.pool.take(Kind::default(), Instant::now() + START_PATIENCE);
         let spare = spare.map_err(|error| match error {
             LaunchError::Machine { doing, source } => Unavailable::machine(doing, source),
@@ -298,8 +299,11 @@ impl Sandbox {
                 Ok(Process::new(streams, Body::Confined(Box::new(confined)), sandbox.confinement(), launched))
             }
             Err(error) => {
-                guardian.unwatch(spare.slot.index);
+                let backstop = guardian.unwatch(spare.slot.index);
                 let mut slot = spare.discard();
+                if backstop {
+                    slot.quota_was_lifted();
+                }
                 slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
                 sandbox.pool.give_back(slot);
                 Err(error)

@@ -147,3 +147,26 @@ fn modules_leave_nothing_behind_in_the_host() {
     }
     assert_eq!(settled(before), before);
 }
+
+/// Launches that wait for one another's spares all get one: none waits for a module to end.
+#[test]
+fn as_many_launches_at_once_as_there_are_slots() {
+    let _alone = alone();
+    let folder = package();
+    for _ in 0..10 {
+        let launcher = Launcher::confined(Options::new(8, Default::default())).unwrap();
+        let command = sh("read line");
+        let profile = Profile::action();
+        let launched = std::thread::scope(|scope| {
+            let launch = || launcher.launch(&Launch::new(folder.path(), &command, &profile));
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(launch)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        // All of them run, as none of them has had any input.
+        let running = launched.into_iter().map(Result::unwrap).collect::<Vec<_>>();
+        assert!(running.iter().all(|process| process.exit().is_none()));
+        for process in running {
+            process.stop(GUARD).unwrap();
+        }
+    }
+}

@@ -69,6 +69,9 @@ impl Confined {
             }
         }
         let backstop = self.sandbox.guardian.unwatch(slot.index);
+        if backstop {
+            slot.quota_was_lifted();
+        }
         let exit = wait_exit(self.process.as_fd(), true)?;
         let mut usage = exit.map(|(_, cpu)| Usage { cpu, ..Usage::default() });
         if let Some(group) = &slot.group {

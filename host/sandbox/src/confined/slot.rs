@@ -95,6 +95,11 @@ impl Slot {
         Ok(())
     }
 
+    /// The guardian has taken the bound on processor time away.
+    pub(crate) fn quota_was_lifted(&mut self) {
+        self.limits = None;
+    }
+
     /// Takes the bound on processor time away for a kill: what has used it up would die slowly.
     pub(crate) fn lift_quota(&mut self) {
         if let Some(group) = &self.group {
