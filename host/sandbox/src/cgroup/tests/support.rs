@@ -8,6 +8,7 @@ use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use super::super::layout::{Hierarchy, LEAF, Sources};
+use super::super::tree::index_of;
 use super::super::{Controller, Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
@@ -207,7 +208,7 @@ fn role() {
             println!("tree {}", tree.name());
             // From the leaf the place of trees is the same.
             let again = Tree::make(&Layout::find().unwrap()).unwrap();
-            println!("again {} {}", own().strip_prefix(&before).unwrap(), again.index());
+            println!("again {} {}", own().strip_prefix(&before).unwrap(), index_of(again.name()).unwrap());
             wait();
         }
         "crowded" => match Layout::find().and_then(|layout| Ok((Tree::make(&layout)?, layout))) {
