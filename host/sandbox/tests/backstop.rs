@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{alive, example, groups_of, guardian, marker};
+use common::{alive, example, groups_of, guardian, marker, settle};
 use modberth_sandbox::{Launcher, Options};
 
 /// A guard against hangs.
@@ -21,6 +21,7 @@ struct Host {
 
 impl Host {
     fn start(kind: &str, marker: &str, backstop: Option<Duration>, grace: Duration, count: u32) -> Self {
+        settle();
         let span = |span: Duration| span.as_millis().to_string();
         let backstop = backstop.map_or("default".into(), span);
         let mut child = Program::new(example("host"))
