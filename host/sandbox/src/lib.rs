@@ -54,6 +54,7 @@ mod clone;
 mod command;
 mod confined;
 mod descriptors;
+pub mod doctor;
 mod landlock;
 mod launcher;
 mod plain;

@@ -27,7 +27,7 @@ pub(crate) use fixes::Missing;
 pub use fixes::Unavailable;
 pub(crate) use group::{Counters, Group};
 pub use knobs::LimitFault;
-pub(crate) use layout::{Layout, Place};
+pub(crate) use layout::{Layout, Place, swap_in_use};
 pub(crate) use tree::{GuardianGroup, Tree};
 
 /// How a machine has its control groups arranged.
