@@ -156,6 +156,10 @@ pub(crate) struct Run {
     /// A file with a JSON object of shorter waiting limits, such as {"process_1_deadline_ms": 2000}
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) limits: Option<PathBuf>,
+
+    /// Run without control groups: memory and processor time of the module as a whole are not bounded
+    #[arg(long)]
+    pub(crate) unsafe_rlimits_only: bool,
 }
 
 fn name_and_value(text: &str) -> Result<(String, String), String> {

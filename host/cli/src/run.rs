@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Run, report: &mut Report) -> Result<Exit, Stop> {
         invocation =
             invocation.deadline(Limits::deadline(deadline).map_err(|fault| fault.path("--deadline"))?);
     }
-    let mut builder = Host::builder();
+    let mut builder = Host::builder().rlimits_only(arguments.unsafe_rlimits_only);
     if let Some(path) = &arguments.limits {
         let bytes = source::read_file(path, LIMITS_BYTES, Code::HostLimits)?;
         builder = builder.limits(Limits::from_json(&bytes).map_err(|fault| fault.file(source::label(path)))?);
@@ -141,15 +141,21 @@ fn results(outcome: &Outcome, report: &mut Report) -> io::Result<()> {
     let errors =
         results.results.iter().filter(|row| matches!(row.outcome, process::Outcome::Error(_))).count();
     let style = if errors == 0 { GOOD } else { BAD };
+    let used = used(outcome).map(|used| format!(", {used}")).unwrap_or_default();
     report.line(&format!(
-        "{style}{} of {} targets with data{style:#} {DIM}{} {} {}, {} ms{DIM:#}",
+        "{style}{} of {} targets with data{style:#} {DIM}{} {} {}, {} ms{used}{DIM:#}",
         results.results.len() - errors,
         results.results.len(),
         outcome.package,
         outcome.version,
         outcome.action,
         outcome.wall.as_millis()
-    ))
+    ))?;
+    // Also where only standard output is kept.
+    match outcome.process.as_ref().filter(|process| !process.confinement.is_confined()) {
+        Some(process) => report.line(&format!("{BAD}{}{BAD:#}", clean(&process.confinement.to_string()))),
+        None => Ok(()),
+    }
 }
 
 /// What is known of the process of a failed action.
@@ -163,7 +169,19 @@ fn details(outcome: &Outcome) -> Vec<Detail<'static>> {
             None => format!("signal {number}"),
         },
     };
-    vec![Detail("process", exit)]
+    let mut details = vec![Detail("process", exit)];
+    details.extend(used(outcome).map(|used| Detail("used", used)));
+    details
+}
+
+/// What the module used, as far as the kernel counted it.
+fn used(outcome: &Outcome) -> Option<String> {
+    let usage = outcome.process.as_ref()?.usage.as_ref()?;
+    let memory = usage
+        .peak_memory
+        .map(|bytes| format!("{:.1} MiB of memory at most, ", bytes as f64 / f64::from(1 << 20)))
+        .unwrap_or_default();
+    Some(format!("{memory}{} ms of processor time", usage.cpu.as_millis()))
 }
 
 /// What the module wrote to standard error, or the end of it.

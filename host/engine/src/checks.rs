@@ -1,7 +1,7 @@
 //! What is checked before a process starts (P1-HOST-13 to P1-HOST-16, P1-HOST-29, P1-HOST-33). Nothing starts on a
 //! refusal.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modberth_package::Package;
 use modberth_package::manifest::{Process, ProcessKind, Protocol};
@@ -9,9 +9,9 @@ use modberth_protocol::json::{Profile, RawJson};
 use modberth_protocol::limits::{FRAME_PAYLOAD, PARAMETERS_DEPTH};
 use modberth_protocol::process::{Request, check_targets};
 use modberth_protocol::{Blame, Code, Violation};
-use modberth_sandbox::{Command, Limits, Word};
-use rustix::fs::Access;
+use modberth_sandbox::{Bind, Command, Limits, Word};
 
+use crate::access;
 use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Wait};
 use crate::invocation::{Invocation, Module, Parameters};
 
@@ -106,26 +106,39 @@ fn parameters(bytes: &[u8]) -> Result<RawJson, Violation> {
     })
 }
 
-/// The checks that look at this machine, and what they yield: the command to run. In order: the architecture; every
-/// member can be read and a native entry started; the interpreter.
+/// The checks that look at this machine, and what they yield: the command to run, and what the module has to see for it
+/// besides the machine's programs. In order: the architecture; every member can be read and a native entry started; the
+/// interpreter.
 pub(crate) fn command(
     module: &Module,
-    interpreters: &Interpreters,
+    ground: &Ground<'_>,
     limits: &Limits,
     wait: Wait<'_>,
-) -> Result<Command, Violation> {
+) -> Result<(Command, Vec<Bind>), Violation> {
     let process = module.package.runnable()?;
-    readable(module, process)?;
+    access::members(module, process, ground.user)?;
     if let Some(program) = &module.package.program {
         program.find_loader(&module.folder)?;
     }
-    Ok(match process.kind {
-        ProcessKind::Native => Command::new(Word::package(&process.entry)),
-        ProcessKind::Python => python(&interpreters.get(InterpreterKind::Python, wait)?, &process.entry),
-        ProcessKind::JavaScript => {
-            node(&interpreters.get(InterpreterKind::Node, wait)?, &process.entry, limits)
-        }
-    })
+    let kind = match process.kind {
+        ProcessKind::Native => return Ok((Command::new(Word::package(&process.entry)), Vec::new())),
+        ProcessKind::Python => InterpreterKind::Python,
+        ProcessKind::JavaScript => InterpreterKind::Node,
+    };
+    let interpreter = ground.interpreters.get(kind, wait)?;
+    let command = match kind {
+        InterpreterKind::Python => python(&interpreter, &process.entry),
+        InterpreterKind::Node => node(&interpreter, &process.entry, limits),
+    };
+    let bind = |path: &PathBuf| Bind { source: path.clone(), target: path.clone(), writable: false };
+    Ok((command, interpreter.binds.iter().map(bind).collect()))
+}
+
+/// What of the host the last checks look at.
+pub(crate) struct Ground<'a> {
+    pub(crate) interpreters: &'a Interpreters,
+    /// The user that modules run under, where it is another than the host's.
+    pub(crate) user: Option<u32>,
 }
 
 /// Isolated mode (P1-HOST-30), no site-packages, no bytecode written. An entry `…/__main__.py` runs as its folder,
@@ -149,29 +162,4 @@ fn node(interpreter: &Interpreter, entry: &str, limits: &Limits) -> Command {
         .arg(Word::text("--no-addons"))
         .arg(Word::text(format!("--max-old-space-size={heap}")))
         .arg(Word::package(entry))
-}
-
-/// A file that has gone or that the module's user cannot read is named here, not found by the module.
-fn readable(module: &Module, process: &Process) -> Result<(), Violation> {
-    for member in &module.package.members {
-        let path = module.folder.join(&member.path);
-        let start = process.kind == ProcessKind::Native && member.path == process.entry;
-        let (wanted, verb) =
-            if start { (Access::READ_OK | Access::EXEC_OK, "started") } else { (Access::READ_OK, "read") };
-        match rustix::fs::access(&path, wanted) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::NOENT) => {
-                let message = format!("{} is gone.", path.display());
-                return Err(Violation::new(Code::PackageMemberMissing, message).file(&member.path));
-            }
-            Err(errno) => {
-                let mode = std::fs::metadata(&path).map(|data| data.permissions());
-                let mode = mode.map(|mode| std::os::unix::fs::PermissionsExt::mode(&mode) & 0o7777);
-                let mode = mode.map_or_else(|_| "unknown".to_owned(), |mode| format!("{mode:04o}"));
-                let message = format!("{} (mode {mode}) cannot be {verb}: {errno}.", path.display());
-                return Err(Violation::new(Code::PackageFileMode, message).file(&member.path));
-            }
-        }
-    }
-    Ok(())
 }

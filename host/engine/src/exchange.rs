@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use modberth_protocol::process::{self, Failure, HostSession, Results};
 use modberth_protocol::{Blame, Code, Violation};
-use modberth_sandbox::{Exit, Process, StopError};
+use modberth_sandbox::{Exit, Limits as Resources, Process, StopError};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
+use crate::explain::Bounds;
 use crate::limits::{Limits, millis};
 use crate::outcome::{ProcessReport, Stderr};
 
@@ -27,6 +28,10 @@ pub(crate) struct Terms<'a> {
     /// Readable when the caller cancels.
     pub(crate) cancel: BorrowedFd<'a>,
     pub(crate) limits: &'a Limits,
+    /// How much of the machine the module may use.
+    pub(crate) resources: &'a Resources,
+    /// How much this host gives a module at most.
+    pub(crate) ceiling: &'a Resources,
 }
 
 /// Why an exchange was cut off.
@@ -232,10 +237,11 @@ impl Exchange {
                 }
             }
         }
+        let ran = self.process.launched().elapsed();
         let stopped = self.process.stop(terms.limits.stop);
-        let (mut cpu, mut backstop) = (None, false);
+        let (mut usage, mut backstop) = (None, false);
         if let Ok(ended) = &stopped {
-            cpu = ended.usage.map(|usage| usage.cpu);
+            usage = ended.usage;
             backstop = ended.backstop;
         }
         if backstop {
@@ -280,11 +286,14 @@ impl Exchange {
             }
             Some(Cut::Host(violation)) => Err(with_notes(violation, self.session.violations())),
         };
-        let verdict = match stopped {
+        let mut verdict = match stopped {
             Ok(_) => verdict,
             Err(error) => Err(unstopped(&error, verdict.err())),
         };
-        (verdict, ProcessReport { exit, confinement, stderr: self.stderr, cpu })
+        if let (Err(failure), Some(usage)) = (&mut verdict, usage) {
+            Bounds { limits: terms.resources, ceiling: terms.ceiling, usage, ran }.explain(failure);
+        }
+        (verdict, ProcessReport { exit, confinement, stderr: self.stderr, usage })
     }
 }
 

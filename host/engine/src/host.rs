@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use modberth_package::hints::ResourceHints;
 use modberth_protocol::process::{Failure, HostSession, Request, Results};
 use modberth_protocol::{Blame, Code, Violation};
-use modberth_sandbox::{Confinement, Launch, LaunchError, Launcher, Profile};
+use modberth_sandbox::{Confinement, Launch, Launcher, Profile};
 
-use crate::checks;
+use crate::checks::{self, Ground};
 use crate::exchange::{self, Terms};
-use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Wait};
+use crate::interpreter::{Interpreter, InterpreterKind, Interpreters, Sight, Wait};
 use crate::invocation::{Invocation, Module};
+use crate::launch;
 use crate::limits::{Limits, millis};
 use crate::outcome::{Outcome, ProcessReport};
 use crate::queue::{Job, Queue, Refusal, WAITING};
@@ -37,6 +38,7 @@ pub struct HostBuilder {
     python: Option<PathBuf>,
     node: Option<PathBuf>,
     launcher: Option<Launcher>,
+    rlimits_only: bool,
 }
 
 impl HostBuilder {
@@ -47,8 +49,10 @@ impl HostBuilder {
     }
 
     /// How much of the machine one module may use. A package can ask for less in `modberth.json`, never for more.
+    ///
+    /// Less than 16 MiB of memory, one task or one percent of a processor is raised to that: no module could start.
     pub fn resources(mut self, resources: modberth_sandbox::Limits) -> Self {
-        self.resources = resources;
+        self.resources = launch::raised(resources);
         self
     }
 
@@ -70,7 +74,17 @@ impl HostBuilder {
         self
     }
 
-    /// The launcher. Without it the host makes the best one this machine has.
+    /// Does without control groups: only each process of a module is limited, not the module as a whole, so its memory
+    /// and processor time are not bounded. Everything else that confines a module is put up where this machine has it.
+    ///
+    /// Such a host does not conform (P1-HOST-26). Its log warns, and every outcome says so. For machines that give the
+    /// host no control groups, and modules that are trusted. Has no effect beside [`HostBuilder::launcher`].
+    pub fn rlimits_only(mut self, only: bool) -> Self {
+        self.rlimits_only = only;
+        self
+    }
+
+    /// The launcher. Without it modules are confined, or the host is not built.
     pub fn launcher(mut self, launcher: Launcher) -> Self {
         self.launcher = Some(launcher);
         self
@@ -79,18 +93,25 @@ impl HostBuilder {
     /// Makes the host and starts its threads: one for each action at once, and one.
     ///
     /// # Errors
-    /// `sandbox.unavailable` where this machine offers no way to stop a module's descendants; `host.io` where it
-    /// starts no threads.
+    /// `sandbox.unavailable` where this machine cannot confine modules; the message says what is missing and two ways
+    /// to get it. `host.io` where it starts no threads.
     pub fn build(self) -> Result<Host, Violation> {
+        let actions = self.actions.unwrap_or(ACTIONS).clamp(1, MOST_ACTIONS);
         let launcher = match self.launcher {
             Some(launcher) => launcher,
-            None => Launcher::plain()
-                .map_err(|error| Violation::new(Code::SandboxUnavailable, format!("{error}.")))?,
+            None => launch::launcher(actions, &self.resources, self.rlimits_only)?,
         };
-        let actions = self.actions.unwrap_or(ACTIONS).clamp(1, MOST_ACTIONS);
+        let confinement = launcher.confinement();
+        if !confinement.is_confined() {
+            tracing::warn!("modules of this host are {confinement}");
+        }
         let (queue, threads) = Queue::start(actions)
             .map_err(|error| Violation::new(Code::HostIo, format!("Cannot start a thread: {error}.")))?;
-        let interpreters = Interpreters::new(self.python, self.node, self.limits.interpreter);
+        let interpreters = Interpreters::new(
+            [self.python, self.node],
+            self.limits.interpreter,
+            Sight { hidden: launcher.reach().is_none(), user: launcher.module_user() },
+        );
         let shared = Shared { launcher, limits: self.limits, resources: self.resources, interpreters };
         Ok(Host { inner: Arc::new(Inner { shared: Arc::new(shared), queue, threads }) })
     }
@@ -174,7 +195,7 @@ impl Host {
     pub fn command_line(&self, module: &Module) -> Result<Vec<OsString>, Violation> {
         let shared = &self.inner.shared;
         let profile = shared.profile(&module.package.hints.limits);
-        let command = checks::command(module, &shared.interpreters, &profile.limits, Wait::default())?;
+        let (command, _) = checks::command(module, &shared.ground(), &profile.limits, Wait::default())?;
         Ok(shared.launcher.command_line(&Launch::new(&module.folder, &command, &profile)))
     }
 
@@ -204,21 +225,14 @@ impl Drop for Inner {
 }
 
 impl Shared {
+    fn ground(&self) -> Ground<'_> {
+        Ground { interpreters: &self.interpreters, user: self.launcher.module_user() }
+    }
+
     /// The profile of an action whose package asks for these resources.
     fn profile(&self, hints: &ResourceHints) -> Profile {
-        let mut profile = Profile::action();
-        profile.limits = self.resources.clone();
+        let mut profile = launch::profile(&self.resources, hints);
         profile.backstop = Some(self.limits.process_1_backstop);
-        let limits = &mut profile.limits;
-        if let Some(mib) = hints.memory_mib {
-            limits.memory_bytes = limits.memory_bytes.min(u64::from(mib) << 20);
-        }
-        if let Some(tasks) = hints.tasks {
-            limits.tasks = limits.tasks.min(tasks);
-        }
-        if let Some(percent) = hints.cpu_percent {
-            limits.cpu_percent = limits.cpu_percent.min(percent);
-        }
         profile
     }
 }
@@ -250,13 +264,15 @@ impl Action {
     fn finish(self, verdict: Result<Results, Failure>, process: Option<ProcessReport>) {
         let manifest = &self.invocation.module.package.manifest;
         let wall = self.begun.elapsed();
+        // Absent where no process ran: nothing was unconfined then.
+        let confined = process.as_ref().map(|process| process.confinement.is_confined());
         match &verdict {
             Ok(results) => tracing::info!(
-                id = %self.ticket.id, package = %manifest.id, action = %self.invocation.action,
+                id = %self.ticket.id, package = %manifest.id, action = %self.invocation.action, confined,
                 results = results.results.len(), wall_ms = millis(wall), "action done"
             ),
             Err(failure) => tracing::info!(
-                id = %self.ticket.id, package = %manifest.id, action = %self.invocation.action,
+                id = %self.ticket.id, package = %manifest.id, action = %self.invocation.action, confined,
                 code = %failure.violation.code, blame = %failure.violation.blame, wall_ms = millis(wall),
                 "action failed"
             ),
@@ -278,12 +294,14 @@ impl Action {
     /// Everything on the slot's thread: the last checks, the launch, the exchange.
     fn perform(&self, request: Request) -> (Result<Results, Failure>, Option<ProcessReport>) {
         match self.launch() {
-            Ok((process, bell)) => {
+            Ok((process, bell, profile)) => {
                 let terms = Terms {
                     deadline: self.deadline(),
                     allowed: self.allowed,
                     cancel: bell.as_fd(),
                     limits: &self.shared.limits,
+                    resources: &profile.limits,
+                    ceiling: &self.shared.resources,
                 };
                 let (verdict, report) = exchange::run(process, HostSession::new(request), &terms);
                 (verdict, Some(report))
@@ -292,14 +310,14 @@ impl Action {
         }
     }
 
-    fn launch(&self) -> Result<(modberth_sandbox::Process, crate::running::Bell), Violation> {
+    fn launch(&self) -> Result<(modberth_sandbox::Process, crate::running::Bell, Profile), Violation> {
         let module = &self.invocation.module;
-        let profile = self.shared.profile(&module.package.hints.limits);
+        let mut profile = self.shared.profile(&module.package.hints.limits);
         let bell = self.ticket.bell().map_err(|error| {
             Violation::new(Code::HostIo, format!("Cannot make an event descriptor: {error}."))
         })?;
         let wait = Wait { until: Some(self.deadline()), cancel: Some(bell.as_fd()) };
-        let command = checks::command(module, &self.shared.interpreters, &profile.limits, wait);
+        let command = checks::command(module, &self.shared.ground(), &profile.limits, wait);
         if self.ticket.is_cancelled() {
             return Err(cancelled());
         }
@@ -310,7 +328,11 @@ impl Action {
                 let told = fault.message.trim_end_matches('.');
                 return Err(self.late(&format!("there was too little time to ask the interpreter ({told})")));
             }
-            command => command?,
+            command => {
+                let (command, binds) = command?;
+                profile.binds = binds;
+                command
+            }
         };
         if is_spent() {
             return Err(self.late("the checks before the launch took all of it"));
@@ -319,9 +341,14 @@ impl Action {
             .shared
             .launcher
             .launch(&Launch::new(&module.folder, &command, &profile))
-            .map_err(|error| launch_fault(&error))?;
-        tracing::debug!(id = %self.ticket.id, confinement = %process.confinement(), "process started");
-        Ok((process, bell))
+            .map_err(|error| launch::fault(&error, module.package.program.is_some()))?;
+        let confinement = process.confinement();
+        if confinement.is_confined() {
+            tracing::debug!(id = %self.ticket.id, %confinement, "process started");
+        } else {
+            tracing::warn!(id = %self.ticket.id, %confinement, "process started");
+        }
+        Ok((process, bell, profile))
     }
 
     /// Whether the caller gave the action less time than it may have.
@@ -347,15 +374,6 @@ impl Action {
 
 fn cancelled() -> Violation {
     Violation::new(Code::ProcessCancelled, "The action was cancelled before it had started.")
-}
-
-fn launch_fault(error: &LaunchError) -> Violation {
-    let violation = Violation::new(Code::ProcessLaunch, format!("{error}."));
-    match error {
-        // The program is there and may be started, but is none: wrong architecture, or a missing loader.
-        LaunchError::Program { .. } => violation.blame(Blame::Module),
-        _ => violation,
-    }
 }
 
 /// A checked invocation on its way to a slot.

@@ -14,6 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use crate::access::{self, Wanted};
+
 /// A language whose modules need an interpreter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,12 +51,16 @@ impl InterpreterKind {
         }
     }
 
-    /// Arguments that make it print its own path and its version, a line each.
+    /// Arguments that make it print its own path and its version, a line each; then the folders it takes its library
+    /// from.
     const fn question(self) -> &'static [&'static str] {
         match self {
-            Self::Python => {
-                &["-I", "-S", "-c", "import sys;print(sys.executable);print('%d.%d.%d'%sys.version_info[:3])"]
-            }
+            Self::Python => &[
+                "-I",
+                "-S",
+                "-c",
+                "import os,sys\nfor line in (sys.executable,'%d.%d.%d'%sys.version_info[:3],os.path.dirname(os.__file__),sys.base_prefix+'/lib',sys.base_exec_prefix+'/'+sys.platlibdir):print(line)",
+            ],
             Self::Node => &["-p", "process.execPath+'\\n'+process.versions.node"],
         }
     }
@@ -70,6 +76,9 @@ pub struct Interpreter {
     pub path: PathBuf,
     /// Its version, such as `3.11.2`.
     pub version: String,
+    /// What of it lies outside the machine's program folders (`/usr`, `/bin`, `/lib` and their kind), so that a
+    /// confined module sees it only because it is put there: the program itself, and of Python its library.
+    pub binds: Vec<PathBuf>,
 }
 
 impl fmt::Display for Interpreter {
@@ -86,10 +95,20 @@ pub(crate) struct Wait<'a> {
     pub(crate) cancel: Option<BorrowedFd<'a>>,
 }
 
+/// How modules see the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sight {
+    /// They see its program folders and what is put there for them; else all that the host sees.
+    pub(crate) hidden: bool,
+    /// The user they run under, where it is another than the host's.
+    pub(crate) user: Option<u32>,
+}
+
 /// Finds interpreters and remembers them.
 #[derive(Debug)]
 pub(crate) struct Interpreters {
     patience: Duration,
+    sight: Sight,
     python: Place,
     node: Place,
 }
@@ -102,9 +121,10 @@ struct Place {
 }
 
 impl Interpreters {
-    pub(crate) fn new(python: Option<PathBuf>, node: Option<PathBuf>, patience: Duration) -> Self {
-        let place = |configured| Place { configured, found: Mutex::new(None) };
-        Self { patience, python: place(python), node: place(node) }
+    /// `configured`: the paths for Python and Node.js, where there are any.
+    pub(crate) fn new(configured: [Option<PathBuf>; 2], patience: Duration, sight: Sight) -> Self {
+        let [python, node] = configured.map(|configured| Place { configured, found: Mutex::new(None) });
+        Self { patience, sight, python, node }
     }
 
     /// The interpreter of this kind. Once found it is remembered; a failed search is repeated. Nobody waits for the
@@ -135,7 +155,8 @@ impl Interpreters {
         };
         let mut refused = Vec::new();
         for candidate in &candidates {
-            match ask(kind, candidate, self.patience, wait) {
+            let asked = ask(kind, candidate, self.patience, wait);
+            match asked.and_then(|found| self.sight.check(&found).map(|()| found)) {
                 Ok(interpreter) => return Ok(interpreter),
                 Err(why) => refused.push(format!("{}: {why}", candidate.display())),
             }
@@ -168,7 +189,53 @@ fn candidates(kind: InterpreterKind) -> Vec<PathBuf> {
     found
 }
 
-/// Bytes that an answer has at most: two short lines.
+impl Sight {
+    /// Whether modules can use it.
+    fn check(self, interpreter: &Interpreter) -> Result<(), String> {
+        if let Some(place) = interpreter.binds.iter().find(|place| self.hidden && is_taken(place)) {
+            return Err(format!(
+                "{} lies where a confined module has something else; install it outside {}",
+                place.display(),
+                TAKEN.join(" ")
+            ));
+        }
+        let Some(user) = self.user else { return Ok(()) };
+        for place in std::iter::once(&interpreter.path).chain(&interpreter.binds) {
+            let told = |why: String| format!("{}: {why}", place.display());
+            let data = std::fs::metadata(place).map_err(|error| told(error.to_string()))?;
+            let wanted = if data.is_dir() { Wanted::Enter } else { Wanted::Start };
+            if let Some(why) = access::closed(&data, wanted, user) {
+                return Err(told(why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The folders of programs that every confined module sees.
+const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Where a confined module has its scratch space, its package and its devices.
+const TAKEN: [&str; 3] = ["/tmp", "/module", "/dev"];
+
+fn is_taken(path: &Path) -> bool {
+    TAKEN.iter().any(|place| path.starts_with(place))
+}
+
+/// Those of the paths that are there and that no confined module sees by itself. One below another is left out.
+fn unseen(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut unseen: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let is_seen = PROGRAMS.iter().map(Path::new).any(|place| path.starts_with(place));
+        if is_seen || unseen.iter().any(|above| path.starts_with(above)) || !path.exists() {
+            continue;
+        }
+        unseen.retain(|below| !below.starts_with(&path));
+        unseen.push(path);
+    }
+    unseen
+}
+
+/// Bytes that an answer has at most: five short lines.
 const ANSWER: u64 = 8192;
 
 /// Starts the candidate and lets it say where it really is. Only this follows a shim that is a script.
@@ -205,7 +272,13 @@ fn ask(
     let path = std::fs::canonicalize(path).map_err(|error| format!("it says it is at {path:?}: {error}"))?;
     let (major, minor) = kind.lowest();
     match parse_version(version) {
-        Some(found) if found >= (major, minor) => Ok(Interpreter { kind, path, version: version.to_owned() }),
+        Some(found) if found >= (major, minor) => {
+            // By the names it will use itself, and without links, which may be how it finds them.
+            let folders = lines.map(PathBuf::from).filter(|folder| folder.is_absolute());
+            let all = folders.flat_map(|folder| [std::fs::canonicalize(&folder).ok(), Some(folder)]);
+            let binds = unseen(all.flatten().chain([path.clone()]));
+            Ok(Interpreter { kind, path, version: version.to_owned(), binds })
+        }
         Some(_) => Err(format!("version {version} is older than {major}.{minor}")),
         None => Err(format!("it gives {version:?} as its version")),
     }

@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod access;
 mod checks;
 mod exchange;
+mod explain;
 mod host;
 mod interpreter;
 mod invocation;
+mod launch;
 mod limits;
 mod outcome;
 mod queue;
@@ -20,4 +23,4 @@ pub use outcome::{Outcome, ProcessReport, Stderr};
 pub use running::{Canceller, Running};
 
 pub use modberth_protocol::process::{Failure, Results, TargetError, TargetResult};
-pub use modberth_sandbox::{Confinement, Exit};
+pub use modberth_sandbox::{Confinement, Exit, Usage};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use modberth_protocol::Violation;
 use modberth_protocol::json::quote_into;
 use modberth_protocol::process::{self, Failure, Results, TargetResult};
-use modberth_sandbox::{Confinement, Exit};
+use modberth_sandbox::{Confinement, Exit, Usage};
 
 use crate::limits::millis;
 
@@ -47,9 +47,8 @@ pub struct ProcessReport {
     pub confinement: Confinement,
     /// What it wrote to standard error.
     pub stderr: Stderr,
-    /// Processor time of the module's own process and the children it waited for; `None` when the kernel did not
-    /// say.
-    pub cpu: Option<Duration>,
+    /// What the module used, as far as the kernel counts it for this action alone; `None` when it did not say.
+    pub usage: Option<Usage>,
 }
 
 /// What a module wrote to standard error.
@@ -148,8 +147,19 @@ impl ProcessReport {
         out.push_str(",\"stderr\":{\"text\":");
         quote_into(&self.stderr.text(), out);
         out.push_str(&format!(",\"bytes\":{},\"cut\":{}}}", self.stderr.bytes, self.stderr.is_cut()));
-        if let Some(cpu) = self.cpu {
-            out.push_str(&format!(",\"cpu_ms\":{}", millis(cpu)));
+        if let Some(usage) = &self.usage {
+            for (name, value) in [
+                ("cpu_ms", Some(millis(usage.cpu))),
+                ("peak_memory_bytes", usage.peak_memory),
+                ("oom_kills", usage.oom_kills),
+                ("throttled_periods", usage.throttled_periods),
+                ("throttled_ms", usage.throttled.map(millis)),
+                ("refused_tasks", usage.refused_tasks),
+            ] {
+                if let Some(value) = value {
+                    out.push_str(&format!(",\"{name}\":{value}"));
+                }
+            }
         }
         out.push('}');
     }

@@ -3,11 +3,12 @@
 mod support;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use modberth_host::{Host, InterpreterKind, Invocation, Module};
+use modberth_host::{InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
-use support::{code, failure, host, manifest, package, rows};
+use support::{builder, code, confines, failure, host, manifest, package, rows};
 
 fn python_manifest(entry: &str) -> Value {
     let mut manifest = manifest();
@@ -83,7 +84,11 @@ fn python_runs_isolated() {
 fn python_gets_the_exact_environment_and_its_folder() {
     let text = format!("import os\n{}", python(r#"[dict(os.environ), os.getcwd(), __file__]"#));
     let (folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
-    let payload = std::fs::canonicalize(folder.path().join("payload")).unwrap();
+    // Where a confined module sees its package.
+    let payload = match confines() {
+        true => PathBuf::from("/module"),
+        false => std::fs::canonicalize(folder.path().join("payload")).unwrap(),
+    };
     let found = data(&module);
     assert_eq!(found[1], json!(payload));
     assert_eq!(found[2], json!(payload.join("main.py")));
@@ -166,7 +171,7 @@ fn interpreters_are_real_programs() {
         let shim = folder.path().join("shim");
         std::fs::write(&shim, format!("#!/bin/sh\nexec {} \"$@\"\n", found.path.display())).unwrap();
         std::fs::set_permissions(&shim, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let shimmed = Host::builder().python(&shim).node(&shim).build().unwrap();
+        let shimmed = builder().python(&shim).node(&shim).build().unwrap();
         assert_eq!(shimmed.interpreter(kind).unwrap(), found);
     }
 }
@@ -200,7 +205,7 @@ fn silent_interpreter() -> tempfile::TempDir {
 #[test]
 fn an_interpreter_is_asked_for_ten_seconds_by_default() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let start = Instant::now();
     let refused = host.interpreter(InterpreterKind::Python).unwrap_err();
     let took = start.elapsed();
@@ -214,7 +219,7 @@ fn an_interpreter_is_asked_for_ten_seconds_by_default() {
 #[test]
 fn an_interpreter_that_does_not_answer_holds_nobody_up() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", b"")]);
     let invocation = || Invocation::new(module.clone(), "play").target("a");
     let start = Instant::now();

@@ -4,7 +4,7 @@ mod support;
 
 use modberth_host::Host;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use support::{Scripted, code, failure, honest, rows};
+use support::{Scripted, builder, code, failure, honest, rows};
 
 #[test]
 fn a_machine_without_descriptors_is_told() {
@@ -15,7 +15,7 @@ fn a_machine_without_descriptors_is_told() {
         changed.current = Some(limit);
         setrlimit(Resource::Nofile, changed).unwrap();
     };
-    let host = Host::builder().build().unwrap();
+    let host = builder().build().unwrap();
 
     scarce(3);
     let refused = Host::builder().build();
@@ -23,7 +23,7 @@ fn a_machine_without_descriptors_is_told() {
     setrlimit(Resource::Nofile, normal).unwrap();
     let refused = refused.unwrap_err();
     assert_eq!((refused.code.as_str(), refused.blame.as_str()), ("sandbox.unavailable", "host"));
-    assert!(refused.message.contains("making pipes"), "{refused}");
+    assert!(refused.message.contains("Too many open files"), "{refused}");
     assert_eq!((code(&outcome), failure(&outcome).violation.blame.as_str()), ("host.io", "host"));
     assert!(!outcome.is_launched());
 

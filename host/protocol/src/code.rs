@@ -116,23 +116,29 @@ code_table! {
     /// The module ended with a nonzero exit status.
     ProcessExitStatus = "process.exit_status", Module, "Read the module's standard error.";
     /// A signal ended the module.
-    ProcessSignal = "process.signal", Module, "Read the module's standard error; SIGKILL often means the memory limit.";
+    ProcessSignal = "process.signal", Module, "Read the module's standard error; a message that begins with memory tells that its limit was reached.";
     /// The module had not finished at its deadline.
     ProcessDeadline = "process.deadline", Module, "Do less per action, look for what it waits on, or give a longer deadline.";
     /// The caller cancelled the action.
     ProcessCancelled = "process.cancelled", Caller, "Nothing to mend.";
-    /// A descendant of the module still ran after the module ended.
+    /// A descendant of the module still ran after the module ended. Inside the sandbox all of them end with the module, so there it means output that a process outside holds open.
     ProcessLeftBehind = "process.left_behind", Module, "Wait for child processes before the module exits.";
     /// The module could not read its standard input or write its standard output.
     ProcessIo = "process.io", Host, "Start the module with its three standard streams open, and read its output to the end.";
     /// The module ran out of memory.
     ProcessMemory = "process.memory", Module, "Work on less at a time, or ask for more memory in modberth.json.";
+    /// The module was refused processes or threads beyond its limit; stands beside a failure that it explains.
+    ProcessTasks = "process.tasks", Module, "Use fewer processes and threads at one time, or ask for more in modberth.json: limits.tasks.";
+    /// The module was held up most of the time, because it had used its processor time; stands beside a deadline that it explains.
+    ProcessThrottled = "process.throttled", Module, "Compute less, or ask for more in modberth.json: limits.cpu_percent.";
     /// The module's own table of actions is wrong: a name that is no identifier or stands twice, or not exactly one handler for a name.
     ProcessActions = "process.actions", Module, "Mend the table; this is a fault of the module's code.";
     /// The action declares capabilities, and this invocation has no broker or grant for them.
     PolicyCapability = "policy.capability", Policy, "Run an action without capabilities; protocol 1 actions with capabilities never run.";
-    /// This machine cannot confine the module as asked.
-    SandboxUnavailable = "sandbox.unavailable", Host, "Read what is missing in the message.";
+    /// This machine cannot confine modules.
+    SandboxUnavailable = "sandbox.unavailable", Host, "Do one of the two things the message names; for a module you trust, --unsafe-rlimits-only of the command runs it with less around it.";
+    /// A limit of the module's own control group could not be set, or was not what it should be when it was read back; nothing was sent to the module.
+    SandboxLimit = "sandbox.limit", Host, "Find out what else changes the control groups of the host; the message names the limit and its file.";
     /// The host runs its most actions at once and its queue is full.
     HostBusy = "host.busy", Host, "Try again when another action has ended.";
     /// The host could not talk to the module process.

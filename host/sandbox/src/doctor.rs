@@ -90,7 +90,8 @@ pub fn examine(options: Options) -> Examination {
     findings.lesser(&machine);
     let mut profile = Profile::action();
     profile.limits = limits.clone();
-    let process_limits = resources(&profile, true).iter().map(|(number, value)| (name(*number), *value)).collect();
+    let process_limits =
+        resources(&profile, true).iter().map(|(number, value)| (name(*number), *value)).collect();
     let Findings { missing, fixes } = findings;
     Examination { machine, limits, process_limits, missing, fixes, launcher }
 }
@@ -114,7 +115,11 @@ impl Findings {
             ("let systemd make a group for the host", groups.systemd()),
             ("as root, in the shell that then starts the host", groups.by_hand()),
         ] {
-            self.fixes.push(Fix { brings: "control groups", way, steps: text.lines().map(str::to_owned).collect() });
+            self.fixes.push(Fix {
+                brings: "control groups",
+                way,
+                steps: text.lines().map(str::to_owned).collect(),
+            });
         }
     }
 
@@ -124,7 +129,9 @@ impl Findings {
         let wrong = settings.filter_map(|one| Some(format!("sysctl -w {}={}", one.name, one.wanted?)));
         let mut steps: Vec<String> = wrong.collect();
         if steps.is_empty() {
-            steps.push("# in a container: permit the calls unshare, mount and setns, or run the host outside".into());
+            steps.push(
+                "# in a container: permit the calls unshare, mount and setns, or run the host outside".into(),
+            );
             steps.push("# elsewhere: run the host as root".into());
         }
         self.fixes.push(Fix { brings: "namespaces", way: "as root", steps });
@@ -139,11 +146,18 @@ impl Findings {
         if machine.landlock.is_none() {
             let why = "this kernel has none (it came with Linux 5.13), or did not switch it on; mounts alone keep files apart";
             let path = Some("/sys/kernel/security/lsm".into());
-            self.missing.push(Missing { what: "landlock".to_owned(), why: why.to_owned(), path, needed: false });
+            self.missing.push(Missing {
+                what: "landlock".to_owned(),
+                why: why.to_owned(),
+                path,
+                needed: false,
+            });
             self.fixes.push(Fix {
                 brings: "landlock",
                 way: "start the kernel with landlock at the beginning of its list",
-                steps: vec!["# kernel command line: lsm=landlock,… with what /sys/kernel/security/lsm has".to_owned()],
+                steps: vec![
+                    "# kernel command line: lsm=landlock,… with what /sys/kernel/security/lsm has".to_owned(),
+                ],
             });
         }
     }

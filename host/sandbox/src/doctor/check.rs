@@ -99,7 +99,9 @@ const CHECKS: [Check; 17] = [
         purpose: "a second lock on files, sockets and signals",
         proof: "lists /, which the mounts alone would show",
         layers: &[Layer::Landlock],
-        value: |_, landlock| landlock.map_or_else(|| "none".to_owned(), |version| format!("version {version}")),
+        value: |_, landlock| {
+            landlock.map_or_else(|| "none".to_owned(), |version| format!("version {version}"))
+        },
         way: Way::Landlock,
     },
     Check {

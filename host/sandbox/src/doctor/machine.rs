@@ -74,7 +74,8 @@ impl Machine {
         let system = rustix::system::uname();
         let kind = layout.map_or_else(|unavailable| unavailable.kind, |layout| Some(layout.kind()));
         let layout = layout.ok();
-        let memory = layout.and_then(|layout| layout.places().into_iter().find(|place| place.what == "memory"));
+        let memory =
+            layout.and_then(|layout| layout.places().into_iter().find(|place| place.what == "memory"));
         Self {
             kernel: system.release().to_string_lossy().into_owned(),
             architecture: system.machine().to_string_lossy().into_owned(),

@@ -195,7 +195,8 @@ impl Prover {
             let rest = output.strip_prefix(verdict.words())?.strip_prefix(": ")?;
             // Both must agree, so that half a line is none.
             let whole = rest.strip_suffix('\n')?;
-            (ended.exit == Some(Exit::Status(i32::from(verdict.status())))).then(|| (verdict, whole.to_owned()))
+            (ended.exit == Some(Exit::Status(i32::from(verdict.status()))))
+                .then(|| (verdict, whole.to_owned()))
         });
         let output = format!("{}{}", output.trim_end(), errors.trim_end());
         Ok(Seen { line, output, exit: ended.exit, usage: ended.usage.unwrap_or_default() })
@@ -277,7 +278,9 @@ impl Seen {
         let killed = self.exit == Some(Exit::Signal(libc::SIGKILL));
         let peak = self.usage.peak_memory.map_or_else(String::new, |peak| format!(" at {}", bytes(peak)));
         match self.usage.oom_kills {
-            Some(kills @ 1..) if killed => (Outcome::Stopped, format!("killed{peak}, kernel counted {kills}")),
+            Some(kills @ 1..) if killed => {
+                (Outcome::Stopped, format!("killed{peak}, kernel counted {kills}"))
+            }
             None if killed => (Outcome::Stopped, format!("killed{peak}")),
             _ => self.by_line(),
         }

@@ -21,7 +21,10 @@ pub(super) fn machine(facts: &Facts<'_>) -> Result<Answer, Wrong> {
     let canary = facts.path("canary")?;
     let mut ways = Ways::default();
     ways.by("a file of the host", read(&canary));
-    ways.by("writing to it", fs::OpenOptions::new().append(true).open(&canary).and_then(|mut file| file.write(b"x")));
+    ways.by(
+        "writing to it",
+        fs::OpenOptions::new().append(true).open(&canary).and_then(|mut file| file.write(b"x")),
+    );
     ways.by("/etc/passwd", read("/etc/passwd"));
     ways.by("/proc", fs::read_dir("/proc"));
     ways.by("/sys", fs::read_dir("/sys"));
@@ -38,7 +41,10 @@ pub(super) fn machine(facts: &Facts<'_>) -> Result<Answer, Wrong> {
 pub(super) fn read_only(facts: &Facts<'_>) -> Result<Answer, Wrong> {
     let (file, folder) = (facts.path("file")?, facts.path("folder")?);
     let mut ways = Ways::default();
-    ways.by("a file of the package", fs::OpenOptions::new().append(true).open(&file).and_then(|mut file| file.write(b"x")));
+    ways.by(
+        "a file of the package",
+        fs::OpenOptions::new().append(true).open(&file).and_then(|mut file| file.write(b"x")),
+    );
     for (what, place) in [("a new file in the package", Path::new(".")), ("a new file in /usr", &folder)] {
         let place = place.join(format!("modberth-probe-{}", std::process::id()));
         let made = fs::File::create_new(&place);

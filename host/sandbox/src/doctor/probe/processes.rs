@@ -43,8 +43,11 @@ pub(super) fn environment(facts: &Facts<'_>) -> Result<Answer, Wrong> {
             entry
         })
         .collect();
-    let extra: Vec<_> =
-        found.iter().filter(|entry| !wanted.contains(entry)).map(|entry| entry.display().to_string()).collect();
+    let extra: Vec<_> = found
+        .iter()
+        .filter(|entry| !wanted.contains(entry))
+        .map(|entry| entry.display().to_string())
+        .collect();
     if !extra.is_empty() {
         return Ok(Answer::new(Verdict::GotThrough, extra.join(" ")));
     }

@@ -21,6 +21,7 @@ pub(super) fn memory(facts: &Facts<'_>) -> Result<Answer, Wrong> {
     const PIECE: usize = 1 << 20;
     let limit = facts.number("bytes", MOST_MEMORY / 2)?;
     let wanted = limit * 2;
+    let block = vec![1; PIECE];
     let mut taken: Vec<Vec<u8>> = Vec::new();
     while taken.len() as u64 * (PIECE as u64) < wanted {
         let mut piece = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn memory(facts: &Facts<'_>) -> Result<Answer, Wrong> {
             return Ok(Answer::new(Verdict::Stopped, format!("no more memory after {bytes} bytes")));
         }
         // Written to, so that the pages are there.
-        piece.resize(PIECE, 1);
+        piece.extend_from_slice(&block);
         taken.push(std::hint::black_box(piece));
     }
     Ok(Answer::new(Verdict::GotThrough, format!("{wanted} bytes taken")))
@@ -59,21 +60,25 @@ pub(super) fn processor(facts: &Facts<'_>) -> Result<Answer, Wrong> {
 pub(super) fn each(facts: &Facts<'_>) -> Result<Answer, Wrong> {
     let limit = facts.number("files", MOST_FILES / 2)?;
     let core = rustix::process::getrlimit(Resource::Core);
-    if (core.current, core.maximum) != (Some(1), Some(1)) {
-        let text = |value: Option<u64>| value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
-        let because = format!("core dumps of {} bytes, at most {}", text(core.current), text(core.maximum));
-        return Ok(Answer::new(Verdict::GotThrough, because));
-    }
     let mut files = Vec::new();
     let refused = (0..limit * 2).find_map(|_| {
         rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 0).map(|file| files.push(file)).err()
     });
     let open = files.len();
     drop(files);
+    let mut through = Vec::new();
+    if (core.current, core.maximum) != (Some(1), Some(1)) {
+        let text =
+            |value: Option<u64>| value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
+        through.push(format!("core limit {} of {}", text(core.current), text(core.maximum)));
+    }
+    if open as u64 >= limit {
+        through.push(format!("{open} files open"));
+    }
     Ok(match refused.map(io::Error::from) {
-        Some(error) if (open as u64) < limit => {
+        Some(error) if through.is_empty() => {
             Answer::new(Verdict::Stopped, format!("core limit 1 byte, {} after {open} files", name(&error)))
         }
-        _ => Answer::new(Verdict::GotThrough, format!("{open} files open")),
+        _ => Answer::new(Verdict::GotThrough, through.join(", ")),
     })
 }
