@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod doctor;
 mod exit;
 mod frame;
 mod inspect;
@@ -28,6 +29,10 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(wrong) => return not_run(&with_tip(wrong)).into(),
     };
+    if let Command::Probe { layer, facts } = &arguments.command {
+        // While this process has one thread, and with nothing of it on standard output but the verdict.
+        return modberth_sandbox::doctor::probe::run(layer, facts).into();
+    }
     let mut report = Report::new(arguments.json, arguments.color);
     let done = match &arguments.command {
         Command::Run(run) => run::run(run, &mut report),
@@ -40,6 +45,9 @@ fn main() -> ExitCode {
         Command::Frame(FrameCommand::Check(check)) => {
             frame::check(&check.files, check.json_only, &mut report)
         }
+        Command::Doctor => doctor::doctor(&mut report),
+        // Dealt with above.
+        Command::Probe { .. } => Ok(Exit::Success),
         Command::Completions { shell } => completions(*shell, &mut report),
     };
     let exit = match done {
@@ -62,6 +70,7 @@ fn with_tip(mut wrong: clap::Error) -> clap::Error {
         Some(ContextValue::String(word)) if wrong.get(ContextKind::SuggestedSubcommand).is_none() => {
             Arguments::command()
                 .get_subcommands()
+                .filter(|command| !command.is_hide_set())
                 .map(|command| command.get_name().to_owned())
                 .find(|name| is_within(word, name))
         }
