@@ -103,3 +103,48 @@ fn kind(kind: InterpreterKind) -> &'static str {
         _ => "other",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A diagnosis whose first probe was answered by a script in place of this program.
+    fn answered(script: &str) -> Diagnosis {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let found = examine(Options::new(1, Limits::default()));
+        let prover = Prover::new(&program, &found.limits).unwrap();
+        let check = checks().iter().find(|check| check.name() == "seccomp").unwrap();
+        let proofs = vec![prover.prove(check, found.launcher.as_ref().unwrap())];
+        Diagnosis { found, interpreters: Vec::new(), proofs }
+    }
+
+    #[test]
+    fn a_layer_that_does_not_hold_is_the_machines_fault_and_loud() {
+        for (script, outcome) in [
+            ("echo 'got through: ptrace'; exit 1", "got_through"),
+            ("echo 'unclear: ptrace'; exit 3", "failed"),
+            // The line and the exit status disagree.
+            ("echo 'stopped: ptrace'; exit 1", "failed"),
+            ("printf 'stopped: ptrace, and mo'", "failed"),
+            ("exit 0", "failed"),
+        ] {
+            let diagnosis = answered(script);
+            assert_eq!(diagnosis.exit(), Exit::Host, "{script}");
+            let document = document::document(&diagnosis);
+            assert_eq!((&document["ok"], &document["confined"]), (&false.into(), &false.into()));
+            let layers = document["layers"].as_array().unwrap();
+            let seccomp = layers.iter().find(|layer| layer["name"] == "seccomp").unwrap();
+            assert_eq!(seccomp["outcome"], outcome, "{script}: {seccomp}");
+            let loud = text::loud(&diagnosis).unwrap();
+            assert!(loud.contains("NOT CONFINED") && loud.contains("seccomp"), "{loud}");
+        }
+        let diagnosis = answered("echo 'stopped: all'");
+        assert_eq!(diagnosis.exit(), Exit::Success);
+        assert_eq!(text::loud(&diagnosis), None);
+    }
+}

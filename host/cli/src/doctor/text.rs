@@ -108,26 +108,38 @@ fn missing(found: &Examination, report: &mut Report) -> io::Result<()> {
 /// The last line on standard output, and a loud one on standard error where it is bad news.
 fn verdict(diagnosis: &Diagnosis, report: &mut Report) -> io::Result<()> {
     let proofs = &diagnosis.proofs;
+    let line = match loud(diagnosis) {
+        None => {
+            let stopped = proofs.iter().filter(|proof| proof.outcome == Outcome::Stopped).count();
+            let total = proofs.len();
+            format!("{GOOD}confined{GOOD:#} {DIM}{stopped} of {total} layers stopped their probe{DIM:#}")
+        }
+        Some(line) => {
+            report.note(&line)?;
+            let why = match diagnosis.found.launcher {
+                Some(_) => "a layer does not hold",
+                None => "modules are refused on this machine",
+            };
+            format!("{BAD}not confined{BAD:#} {DIM}{why}{DIM:#}")
+        }
+    };
+    report.line(&line)
+}
+
+/// What has to be noticed; `None` where modules are confined.
+pub(super) fn loud(diagnosis: &Diagnosis) -> Option<String> {
     if diagnosis.is_confined() {
-        let stopped = proofs.iter().filter(|proof| proof.outcome == Outcome::Stopped).count();
-        let total = proofs.len();
-        return report.line(&format!(
-            "{GOOD}confined{GOOD:#} {DIM}{stopped} of {total} layers stopped their probe{DIM:#}"
-        ));
+        return None;
     }
     if diagnosis.found.launcher.is_none() {
-        report.line(&format!("{BAD}not confined{BAD:#} {DIM}modules are refused on this machine{DIM:#}"))?;
-        return report
-            .note(&format!("{BAD}REFUSED:{BAD:#} this machine cannot confine modules as it is now"));
+        return Some(format!("{BAD}REFUSED:{BAD:#} this machine cannot confine modules as it is now"));
     }
-    let bad: Vec<String> = proofs
+    let bad: Vec<String> = diagnosis
+        .proofs
         .iter()
         .filter(|proof| !proof.is_fine())
         .map(|proof| proof.check.name().replace('_', " "))
         .collect();
-    report.line(&format!("{BAD}not confined{BAD:#} {DIM}a layer does not hold{DIM:#}"))?;
-    report.note(&format!(
-        "{BAD}NOT CONFINED:{BAD:#} {}. Run no module on this machine that you do not trust",
-        bad.join(", ")
-    ))
+    let names = bad.join(", ");
+    Some(format!("{BAD}NOT CONFINED:{BAD:#} {names}. Run no module on this machine that you do not trust"))
 }
