@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -115,14 +114,6 @@ pub(crate) enum Command {
     /// get and lets it try to get out. Where something is missing, the commands that bring it are printed.
     #[command(after_help = DOCTOR_EXITS)]
     Doctor,
-    /// Try to get out of a sandbox; started by doctor inside of one
-    #[command(hide = true)]
-    Probe {
-        /// The layer to try
-        layer: OsString,
-        /// What the probe has to know, as NAME=VALUE
-        facts: Vec<OsString>,
-    },
     /// Print a script that completes this command in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions {

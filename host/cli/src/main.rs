@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
+use modberth_sandbox::doctor::probe;
 use serde_json::json;
 
 use crate::args::{Arguments, Command, FrameCommand};
@@ -25,14 +26,16 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == "probe") {
+        // What the doctor starts in a sandbox. It is no command for people, so neither help nor completions have it.
+        let (layer, facts) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+        return probe::run(&layer, &facts).into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(wrong) => return not_run(&with_tip(wrong)).into(),
     };
-    if let Command::Probe { layer, facts } = &arguments.command {
-        // While this process has one thread, and with nothing of it on standard output but the verdict.
-        return modberth_sandbox::doctor::probe::run(layer, facts).into();
-    }
     let mut report = Report::new(arguments.json, arguments.color);
     let done = match &arguments.command {
         Command::Run(run) => run::run(run, &mut report),
@@ -46,8 +49,6 @@ fn main() -> ExitCode {
             frame::check(&check.files, check.json_only, &mut report)
         }
         Command::Doctor => doctor::doctor(&mut report),
-        // Dealt with above.
-        Command::Probe { .. } => Ok(Exit::Success),
         Command::Completions { shell } => completions(*shell, &mut report),
     };
     let exit = match done {
@@ -70,7 +71,6 @@ fn with_tip(mut wrong: clap::Error) -> clap::Error {
         Some(ContextValue::String(word)) if wrong.get(ContextKind::SuggestedSubcommand).is_none() => {
             Arguments::command()
                 .get_subcommands()
-                .filter(|command| !command.is_hide_set())
                 .map(|command| command.get_name().to_owned())
                 .find(|name| is_within(word, name))
         }

@@ -1,4 +1,5 @@
-//! The launcher for an ordinary user who was given control groups: all tests of `confined` and `slots` once more.
+//! The launcher for an ordinary user who was given control groups: all tests of `confined`, `slots` and `doctor` once
+//! more.
 //!
 //! As root this test gives groups to a user and starts the tests as that user. In a machine where the tests run as an
 //! ordinary user from the beginning it has nothing to add.
@@ -95,7 +96,7 @@ fn an_ordinary_user_with_delegated_groups_confines_as_well() {
     let delegated = Delegated::new();
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    for name in ["confined", "slots"] {
+    for name in ["confined", "slots", "doctor"] {
         let program = folder.path().join(name);
         assert!(Command::new("cp").args([&test_program(name), &program]).status().unwrap().success());
         let moves: String = delegated
@@ -111,6 +112,7 @@ fn an_ordinary_user_with_delegated_groups_confines_as_well() {
             ))
             .env("TMPDIR", folder.path())
             .env("MODBERTH_TEST_HOSTILE", example("hostile"))
+            .env("MODBERTH_TEST_PROBE", example("probe"))
             .current_dir("/")
             .output()
             .unwrap();
