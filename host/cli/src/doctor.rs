@@ -16,10 +16,13 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 use crate::run::heard;
 
+/// The interpreters of all kinds; where there is none, why.
+type Found = Vec<(InterpreterKind, Result<Interpreter, Violation>)>;
+
 /// Everything that was found out.
 struct Diagnosis {
     found: Examination,
-    interpreters: Vec<(InterpreterKind, Result<Interpreter, Violation>)>,
+    interpreters: Found,
     /// Empty where modules are refused.
     proofs: Vec<Proof>,
 }
@@ -68,9 +71,7 @@ pub(crate) fn doctor(report: &mut Report) -> Result<Exit, Stop> {
 }
 
 /// The interpreters that modules are run with.
-fn interpreters(
-    launcher: Option<Launcher>,
-) -> Result<Vec<(InterpreterKind, Result<Interpreter, Violation>)>, Violation> {
+fn interpreters(launcher: Option<Launcher>) -> Result<Found, Violation> {
     let launcher = match launcher {
         Some(launcher) => launcher,
         // Nothing is launched; what programs there are is to be said all the same.

@@ -115,7 +115,11 @@ fn an_ordinary_user_without_groups_is_refused_and_told_both_ways() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
     let program = folder.path().join("modberth");
-    fs::copy(assert_cmd::cargo::cargo_bin!("modberth"), &program).unwrap();
+    // By another process: one that another test starts meanwhile would hold a file that is open for writing here, and
+    // nothing that is open for writing can be run.
+    let copied =
+        Command::new("cp").arg(assert_cmd::cargo::cargo_bin!("modberth")).arg(&program).status().unwrap();
+    assert!(copied.success());
     let as_nobody = |arguments: &[&str]| {
         let mut command = assert_cmd::Command::new("setpriv");
         command

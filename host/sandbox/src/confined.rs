@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crate::cgroup::{self, Counters, Layout, LimitFault, Tree};
+use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
@@ -207,7 +207,7 @@ impl Sandbox {
     pub(crate) fn new(options: Options, grouped: bool) -> Result<Arc<Self>, Unavailable> {
         let groups = |error| Unavailable::Groups(Box::new(error));
         let tree = match grouped {
-            true => Some(Layout::find().and_then(|layout| Tree::make(&layout)).map_err(groups)?),
+            true => Some(Tree::here().map_err(groups)?),
             false => None,
         };
         let slots = options.slots.clamp(1, 64);

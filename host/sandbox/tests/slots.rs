@@ -71,8 +71,8 @@ fn a_process_that_left_its_group_does_not_run() {
     // Out of the group of tasks, into the one above.
     let place = group_files("pids.max").first().unwrap().parent().unwrap().parent().unwrap().to_owned();
     if fs::write(place.join("cgroup.procs"), spare.to_string()).is_err() {
-        // In version 2 a group with limits below it takes no processes, so it cannot be left that way.
-        fs::write(place.join("../cgroup.procs"), spare.to_string()).unwrap();
+        // In version 2 a group with limits below it takes no processes; the one of the guardian has none.
+        fs::write(place.join("guardian/cgroup.procs"), spare.to_string()).unwrap();
     }
     let command = sh("echo ran");
     match launcher.launch(&Launch::new(folder.path(), &command, &Profile::action())) {
@@ -169,4 +169,23 @@ fn as_many_launches_at_once_as_there_are_slots() {
             process.stop(GUARD).unwrap();
         }
     }
+}
+
+/// Backends are not prepared ahead, so launches of several at once wait for the same thread. One may be given what was
+/// made for another; that one gets the next.
+#[test]
+fn launches_that_wait_at_once_are_all_served() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(4, Profile::action().limits)).unwrap();
+    let mut profile = Profile::service();
+    profile.limits = Profile::action().limits;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(run(&launcher, "echo fine", &profile).0, "fine\n");
+                }
+            });
+        }
+    });
 }

@@ -68,6 +68,12 @@ fn rust(run: &mut Run<'_>) -> Result<()> {
         .env("MODBERTH_EXAMPLES", examples::list_file(run.workspace))
         .dir(&run.workspace.root);
     run.tests(job, |output| Ok(counts::cargo(output)));
+    // A probe that cannot get through even without its layers proves nothing.
+    let weakened = Job::new("cargo")
+        .env("RUST_BACKTRACE", "0")
+        .args(["test", "--package", "modberth-sandbox", "--features", "weaken", "--test", "doctor"])
+        .dir(&run.workspace.root);
+    run.tests(weakened, |output| Ok(counts::cargo(output)));
     Ok(())
 }
 

@@ -48,6 +48,21 @@ pub(crate) struct Built {
     pub(crate) helpers: Vec<PathBuf>,
 }
 
+impl Built {
+    /// Leaves the tests whose names begin with one of `names`; all when there is none.
+    pub(super) fn keep(&mut self, names: &[String]) -> Result<()> {
+        for name in names {
+            if !self.tests.iter().any(|program| program.name.starts_with(name.as_str())) {
+                let all: Vec<&str> = self.tests.iter().map(|program| program.name.as_str()).collect();
+                bail!("no test begins with {name}; there are {}", all.join(", "));
+            }
+        }
+        let wanted = |program: &Program| names.iter().any(|name| program.name.starts_with(name.as_str()));
+        self.tests.retain(|program| names.is_empty() || wanted(program));
+        Ok(())
+    }
+}
+
 /// What cargo says about one thing that it built.
 #[derive(Deserialize)]
 struct Artifact {
@@ -152,10 +167,17 @@ mod tests {
         assert!(sort(&sandbox.join("\n"), &workspace).is_err());
         assert!(sort(&artifact("host/engine", "test", "process", true), &workspace).is_err());
         let all = format!("{}\n{}", sandbox.join("\n"), artifact("host/engine", "test", "process", true));
-        let built = sort(&all, &workspace).unwrap();
+        let mut built = sort(&all, &workspace).unwrap();
         let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["modberth-sandbox/lib", "modberth-sandbox/stop", "modberth-host/process"]);
         assert_eq!(built.tests[1].folder, PathBuf::from("/w/host/sandbox"));
         assert_eq!(built.helpers, [PathBuf::from("/w/target/hostile")]);
+        built.keep(&[]).unwrap();
+        assert_eq!(built.tests.len(), 3);
+        let error = built.keep(&["modberth-host".to_owned(), "modberth-none".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("modberth-none; there are modberth-sandbox/lib, "), "{error}");
+        built.keep(&["modberth-host/".to_owned(), "modberth-sandbox/s".to_owned()]).unwrap();
+        let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["modberth-sandbox/stop", "modberth-host/process"]);
     }
 }

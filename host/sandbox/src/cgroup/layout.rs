@@ -246,8 +246,8 @@ impl Search {
                 Some(parent) if leaf => (parent.to_owned(), open(parent)?),
                 _ => (found.directory.clone(), own),
             };
-            if !leaf
-                && is_crowded(directory.as_fd(), &base, &found.mount, needed)
+            // Others may be in the way beside a leaf as well.
+            if is_crowded(directory.as_fd(), &base, &found.mount, needed)
                 && let Some(steps) = room_above(&base, &found.mount, needed)
             {
                 for _ in 0..steps {

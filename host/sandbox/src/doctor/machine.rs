@@ -59,8 +59,10 @@ pub struct Setting {
     pub wanted: Option<u64>,
 }
 
-/// Settings about user namespaces: name, whether a value permits them, and one that does.
-const SETTINGS: [(&str, fn(u64) -> bool, u64); 3] = [
+/// A setting about user namespaces: its name, whether a value permits them, and one that does.
+type Known = (&'static str, fn(u64) -> bool, u64);
+
+const SETTINGS: [Known; 3] = [
     ("user.max_user_namespaces", |value| value > 0, 15_000),
     // Debian and others.
     ("kernel.unprivileged_userns_clone", |value| value != 0, 1),
@@ -114,7 +116,7 @@ fn counts_swap(version: Version, group: &Path) -> Option<bool> {
     }
 }
 
-fn setting(&(name, permits, wanted): &(&'static str, fn(u64) -> bool, u64)) -> Option<Setting> {
+fn setting(&(name, permits, wanted): &Known) -> Option<Setting> {
     let path = Path::new("/proc/sys").join(name.replace('.', "/"));
     let value = fs::read_to_string(path).ok()?.trim().parse().ok()?;
     Some(Setting { name, value, wanted: (!permits(value)).then_some(wanted) })

@@ -12,14 +12,16 @@ use super::probe::Verdict;
 use super::stage::{PROGRAM, Stage, WRITABLE};
 use crate::command::{Command, Word};
 use crate::landlock;
-use crate::launcher::{Launch, Launcher};
-use crate::process::{Exit, Usage};
+use crate::launcher::{Launch, LaunchError, Launcher};
+use crate::process::{Exit, Process, Usage};
 use crate::profile::{Limits, Profile};
 
 /// How long one probe may take. The longest needs a second; the profile's own backstop comes later.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long its end may take.
 const END: Duration = Duration::from_secs(5);
+/// How long the program may be busy; see [`start`].
+const BUSY: Duration = Duration::from_secs(2);
 /// Bytes of a probe's output that are read.
 const MOST_OUTPUT: u64 = 4096;
 
@@ -182,7 +184,7 @@ impl Prover {
             command = command.arg(Word::text(fact));
         }
         let launch = Launch::new(self.stage.package(), &command, &profile);
-        let mut process = launcher.launch(&launch).map_err(io::Error::other)?;
+        let mut process = start(launcher, &launch)?;
         process.close_stdin();
         if !process.wait_gone(Some(PATIENCE))? {
             process.stop(END).map_err(io::Error::other)?;
@@ -243,6 +245,22 @@ impl Prover {
             "cpu_limit" => vec![fact("percent", &limits.cpu_percent), fact("milliseconds", &SPIN)],
             "resource_limits" => vec![fact("files", &limits.open_files)],
             _ => Vec::new(),
+        }
+    }
+}
+
+/// Launches the program. Its copy was open for writing a moment ago, and a process that was made at that moment holds it
+/// open until it runs its own program; nothing that is open for writing can be run.
+fn start(launcher: &Launcher, launch: &Launch<'_>) -> io::Result<Process> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match launcher.launch(launch) {
+            Err(LaunchError::Program { source, .. })
+                if source.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            other => return other.map_err(io::Error::other),
         }
     }
 }
