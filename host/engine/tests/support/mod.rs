@@ -272,6 +272,14 @@ pub(crate) fn groups_below(group: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The files of this name in the slots' groups of this process's hosts.
+pub(crate) fn slot_files(name: &str) -> Vec<PathBuf> {
+    let groups = trees().iter().flat_map(|tree| groups_below(tree)).collect::<Vec<_>>();
+    let is_slot =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("slot"));
+    groups.into_iter().filter(is_slot).map(|slot| slot.join(name)).filter(|file| file.exists()).collect()
+}
+
 /// Sets a mode, whatever the mask of whoever runs the tests.
 pub(crate) fn open_to_all(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
