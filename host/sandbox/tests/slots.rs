@@ -170,3 +170,22 @@ fn as_many_launches_at_once_as_there_are_slots() {
         }
     }
 }
+
+/// Backends are not prepared ahead, so launches of several at once wait for the same thread. One may be given what was
+/// made for another; that one gets the next.
+#[test]
+fn launches_that_wait_at_once_are_all_served() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(4, Profile::action().limits)).unwrap();
+    let mut profile = Profile::service();
+    profile.limits = Profile::action().limits;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(run(&launcher, "echo fine", &profile).0, "fine\n");
+                }
+            });
+        }
+    });
+}

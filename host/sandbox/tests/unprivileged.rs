@@ -91,7 +91,9 @@ fn prepare(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
     let program = folder.path().join(name);
-    fs::copy(test_program(name), &program).unwrap();
+    // By another process: one that this process starts meanwhile would hold a file that is open for writing here, and
+    // nothing that is open for writing can be run.
+    assert!(Command::new("cp").args([&test_program(name), &program]).status().unwrap().success());
     (folder, program)
 }
 
