@@ -16,6 +16,7 @@ mod stages;
 mod stamp;
 mod tools;
 mod vendor;
+mod vm;
 mod workspace;
 
 use anyhow::Result;
@@ -38,12 +39,18 @@ enum Verb {
     Demo,
     /// Run every test in every language
     Test {
-        /// Leave out what takes long: fuzzing and long counts
+        /// Leave out what takes long: the test machine, fuzzing and long counts
         #[arg(long)]
         fast: bool,
         /// Run this stage only; may be given several times
         #[arg(long, value_name = "STAGE")]
         only: Vec<String>,
+        /// Run the stage `vm` only: the tests of the sandbox in a machine of their own
+        #[arg(long, conflicts_with = "only")]
+        vm: bool,
+        /// Start that machine with a shell instead of the tests
+        #[arg(long, requires = "vm")]
+        shell: bool,
         /// List the stages and stop
         #[arg(long)]
         list: bool,
@@ -112,7 +119,11 @@ fn start(options: Options) -> Result<()> {
             }
             Ok(())
         }
-        Verb::Test { fast, only, list: false } => {
+        Verb::Test { shell: true, .. } => vm::shell(&workspace, &ready()?),
+        Verb::Test { fast, mut only, vm, .. } => {
+            if vm {
+                only.push("vm".to_owned());
+            }
             let chosen = stages::choose(stages::test::ALL, &only, fast)?;
             stages::run(&workspace, &ready()?, &chosen)
         }

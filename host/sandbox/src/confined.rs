@@ -12,6 +12,7 @@ mod running;
 mod slot;
 mod spare;
 mod template;
+mod users;
 
 use std::ffi::CString;
 use std::io;
@@ -37,6 +38,7 @@ use root::{Node, RootPlan};
 use slot::{Kind, Spare};
 use spare::{Mount, Order, Step};
 use template::Template;
+use users::Users;
 
 pub use layer::Layer;
 pub(crate) use running::Confined;
@@ -112,6 +114,8 @@ pub(crate) struct Ground {
     tree: Option<Tree>,
     /// `None`: the host may not make mounts, so each spare builds its root in a user namespace.
     template: Option<Template>,
+    /// Users for the modules; `None`: they have the host's.
+    users: Option<Users>,
     landlock: Option<u32>,
     /// The system call filters: without sockets, with AF_UNIX, with the network, with both.
     filters: [OnceLock<Filter>; 4],
@@ -136,10 +140,17 @@ impl Ground {
         } else {
             None
         };
+        let users = match &template {
+            Some(_) => {
+                let claimed = Users::claim();
+                Some(claimed.map_err(|error| Unavailable::machine("claiming user ids", error))?)
+            }
+            None => None,
+        };
         let landlock = landlock::abi().filter(|_| layers.has(Layer::Landlock));
         let filters = [const { OnceLock::new() }; 4];
         let into_groups = AtomicBool::new(true);
-        Ok(Self { layers, limits, tree, template, landlock, filters, into_groups })
+        Ok(Self { layers, limits, tree, template, users, landlock, filters, into_groups })
     }
 
     /// Whether a spare has to build its root itself.
@@ -225,45 +236,60 @@ impl Sandbox {
 
     /// See [`crate::Launcher::module_user`].
     pub(crate) fn module_user(&self) -> Option<u32> {
-        slot::user(&self.ground, 0)
+        self.ground.users.as_ref().map(|users| users.of(0))
     }
 
     /// See [`crate::Launcher::launch`].
     pub(crate) fn launch(sandbox: &Arc<Self>, launch: &Launch<'_>) -> Result<Process, LaunchError> {
         let until = Instant::now() + START_PATIENCE;
-        let ground = &sandbox.ground;
-        let profile = launch.profile;
         let package = std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
-        let (order, trees) = sandbox.order(launch, &package)?;
-        let guardian = &sandbox.guardian;
-        guardian.ensure(ground.tree.as_ref()).map_err(machine("starting another guardian process"))?;
+        loop {
+            let (order, trees) = sandbox.order(launch, &package)?;
+            match Self::launch_once(sandbox, launch, order, &trees, until) {
+                Ok(process) => return Ok(process),
+                // Somebody killed the spare. Nothing has run, and there are others.
+                Err(Started::Killed) if Instant::now() < until => {}
+                Err(Started::Killed) => return Err(LaunchError::Late(START_PATIENCE)),
+                Err(Started::Fault(error)) => return Err(error),
+                Err(Started::Step(step, source)) if step == Step::Execute as u32 => {
+                    let program = launch.command.line(&package).swap_remove(0);
+                    return Err(LaunchError::Program { program, source });
+                }
+                Err(Started::Step(step, source)) => {
+                    return Err(LaunchError::Machine { doing: Step::describe(step), source });
+                }
+            }
+        }
+    }
+
+    fn launch_once(
+        sandbox: &Arc<Self>,
+        launch: &Launch<'_>,
+        order: Order,
+        trees: &[OwnedFd],
+        until: Instant,
+    ) -> Result<Process, Started> {
+        let (profile, guardian) = (launch.profile, &sandbox.guardian);
+        guardian
+            .ensure(sandbox.ground.tree.as_ref())
+            .map_err(machine("starting another guardian process"))?;
         let kind = Kind { network: profile.network, outlives: !profile.grace.is_zero() };
         let mut spare = sandbox.pool.take(kind, until)?;
         let launched = Instant::now();
-        let started = sandbox.start(&mut spare, order, &trees, profile, until);
-        drop(trees);
-        let (before, peak) = match started {
-            Ok(counters) => counters,
+        match sandbox.start(&mut spare, order, trees, profile, until) {
+            Ok((before, peak)) => {
+                let (slot, process, streams) = spare.into_running();
+                let confined = Confined::new(Arc::clone(sandbox), slot, process, before, peak);
+                Ok(Process::new(streams, Body::Confined(Box::new(confined)), sandbox.confinement(), launched))
+            }
             Err(error) => {
                 guardian.unwatch(spare.slot.index);
-                sandbox.pool.give_back(spare.discard());
-                return Err(match error {
-                    Started::Fault(error) => error,
-                    Started::Step(step, source) if step == Step::Execute as u32 => {
-                        LaunchError::Program { program: launch.command.line(&package).swap_remove(0), source }
-                    }
-                    Started::Step(0, _) => LaunchError::Late(START_PATIENCE),
-                    Started::Step(step, source) => {
-                        LaunchError::Machine { doing: Step::describe(step), source }
-                    }
-                });
+                let mut slot = spare.discard();
+                slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
+                sandbox.pool.give_back(slot);
+                Err(error)
             }
-        };
-        let Some((slot, process, streams)) = spare.into_running() else {
-            return Err(LaunchError::Late(START_PATIENCE));
-        };
-        let confined = Confined::new(Arc::clone(sandbox), slot, process, before, peak);
-        Ok(Process::new(streams, Body::Confined(confined), sandbox.confinement(), launched))
+        }
     }
 
     /// Reads the limits back (P1-HOST-26), wakes the spare and waits until its program runs.
@@ -278,16 +304,16 @@ impl Sandbox {
         let pid = spare.pid();
         let (limits, layers) = (&profile.limits, &self.ground.layers);
         let mut counters = Default::default();
-        if let Some(group) = &mut spare.slot.group {
-            let limits = weakened(limits, layers);
-            group.set(&limits)?;
+        let limits = weakened(limits, layers);
+        spare.slot.limit(&limits)?;
+        if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
             group.verify(&limits, pid)?;
             counters = (group.counters(), group.reset_peak());
         }
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);
         spare.send(order, trees)?;
-        spare.wait_started(until).map_err(|(step, error)| Started::Step(step, error))?;
+        spare.wait_started(until)?;
         Ok(counters)
     }
 
@@ -387,9 +413,12 @@ impl Drop for Sandbox {
 }
 
 /// Why a spare did not become a module.
-enum Started {
+pub(crate) enum Started {
     Fault(LaunchError),
+    /// A step failed in the spare.
     Step(u32, io::Error),
+    /// Somebody has killed the spare.
+    Killed,
 }
 
 impl From<LaunchError> for Started {
@@ -452,7 +481,7 @@ pub(crate) fn resources(profile: &Profile, grouped: bool) -> Vec<(u32, u64)> {
             resources.push((libc::RLIMIT_NPROC, u64::from(limits.tasks)));
         }
     }
-    resources.into_iter().map(|(resource, value)| (resource as u32, value)).collect()
+    resources
 }
 
 /// What Landlock leaves allowed.

@@ -170,11 +170,6 @@ impl Attributes {
     }
 }
 
-/// Confines the calling thread and all it starts: what no rule names is refused, the network too. See [`restrict_with`].
-pub(crate) fn restrict(abi: u32, rules: &[Rule]) -> Result<(), isize> {
-    restrict_with(abi, rules, Network::Refused)
-}
-
 /// Confines the calling thread and all it starts: what no rule names is refused. It cannot be taken back.
 ///
 /// `abi` is what [`abi`] answered, or less. The caller has set `no_new_privs`. In a process that shares its parent's
@@ -183,7 +178,7 @@ pub(crate) fn restrict(abi: u32, rules: &[Rule]) -> Result<(), isize> {
 /// # Errors
 /// The kernel's error number, positive: ENOENT and the like where a path of a rule cannot be opened, EPERM without
 /// `no_new_privs`, E2BIG inside 16 layers of Landlock. The process is then not confined, and must not go on.
-pub(crate) fn restrict_with(abi: u32, rules: &[Rule], network: Network) -> Result<(), isize> {
+pub(crate) fn restrict(abi: u32, rules: &[Rule], network: Network) -> Result<(), isize> {
     let (attributes, size) = Attributes::new(abi, network);
     // SAFETY: the kernel reads `size` bytes, at most as many as the structure has.
     let ruleset = checked(unsafe {

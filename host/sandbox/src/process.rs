@@ -142,7 +142,7 @@ impl Streams {
 /// What stands between the host and the module.
 pub(crate) enum Body {
     Kept(Kept),
-    Confined(Confined),
+    Confined(Box<Confined>),
 }
 
 /// A running module. Dropping it kills the module and everything it started and waits for that, ten seconds at most.

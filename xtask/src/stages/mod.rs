@@ -7,6 +7,7 @@ mod faulty;
 pub(crate) mod fuzz;
 pub(crate) mod lint;
 pub(crate) mod test;
+mod vm;
 
 use crate::counts::Counts;
 use crate::run::{Job, excerpt};
@@ -20,6 +21,9 @@ use std::time::Instant;
 
 /// How much of a failed stage's log is shown.
 const SHOWN: usize = 24_000;
+
+/// How many characters of a reason stand in a line.
+const REASON: usize = 300;
 
 /// One stage.
 pub(crate) struct Stage {
@@ -42,7 +46,7 @@ pub(crate) struct Run<'a> {
     log: PathBuf,
     counts: Counts,
     problems: Vec<String>,
-    not_run: Vec<String>,
+    said: Vec<String>,
 }
 
 impl Run<'_> {
@@ -97,9 +101,26 @@ impl Run<'_> {
         }
     }
 
-    /// Says loudly that something was left out, and why.
+    /// Says loudly that something was left out, and why, on one line; the log has all of a long reason.
     pub(crate) fn not_run(&mut self, what: &str, why: &str) {
-        self.not_run.push(format!("not run: {what} ({why})"));
+        self.note(why);
+        let words: Vec<&str> = why.split_whitespace().collect();
+        let mut why: String = words.join(" ").chars().take(REASON).collect();
+        if why.chars().count() == REASON {
+            why.push('\u{2026}');
+        }
+        self.say(format!("not run: {what} ({why})"));
+    }
+
+    /// A line below the stage's own.
+    pub(crate) fn say(&mut self, line: String) {
+        self.said.push(line);
+    }
+
+    /// Adds what was counted in another way, with the problems behind its failures.
+    pub(crate) fn add(&mut self, counts: Counts, problems: Vec<String>) {
+        self.counts += counts;
+        self.problems.extend(problems);
     }
 
     /// Lines for the log only.
@@ -126,14 +147,8 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools, stages: &[&Stage]) -> Re
         print!("{:<14} ", stage.name);
         std::io::stdout().flush()?;
         let started = Instant::now();
-        let mut run = Run {
-            workspace,
-            tools,
-            log,
-            counts: Counts::default(),
-            problems: Vec::new(),
-            not_run: Vec::new(),
-        };
+        let mut run =
+            Run { workspace, tools, log, counts: Counts::default(), problems: Vec::new(), said: Vec::new() };
         if let Err(problem) = (stage.run)(&mut run) {
             run.counts.failed += 1;
             run.problems.push(format!("{problem:#}"));
@@ -148,7 +163,7 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools, stages: &[&Stage]) -> Re
             numbers.push_str(&format!(", {} skipped", run.counts.skipped));
         }
         println!("{verdict:<7} {minutes:>5.1} min   {numbers:<24} {}", stage.about);
-        for line in &run.not_run {
+        for line in &run.said {
             println!("{line}");
         }
         if run.counts.failed > 0 {

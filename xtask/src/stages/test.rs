@@ -1,6 +1,6 @@
 //! The stages of `cargo xtask test`, in their order.
 
-use super::{Run, Stage, build, docs, faulty, fuzz, lint};
+use super::{Run, Stage, build, docs, faulty, fuzz, lint, vm};
 use crate::run::Job;
 use crate::{counts, examples};
 use anyhow::{Context, Result};
@@ -20,6 +20,7 @@ pub(crate) const ALL: &[&Stage] = &[
     &lint::LINT,
     &docs::DOCS,
     &SANITIZE,
+    &vm::VM,
     &lint::DENY,
     &fuzz::FUZZ,
 ];

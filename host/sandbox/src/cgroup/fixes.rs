@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Kind;
+use super::{Controller, Kind, Version};
 
 /// One thing that is missing.
 #[derive(Debug)]
@@ -48,12 +48,23 @@ pub struct Unavailable {
     pub(crate) kind: Option<Kind>,
     /// Everything that is missing; never empty.
     pub(crate) missing: Vec<Missing>,
-    /// Where the groups of a hierarchy begin, for the commands of the second way.
-    pub(super) mounts: Vec<PathBuf>,
+    /// Where the groups of each hierarchy begin, for the commands of the second way.
+    pub(super) mounts: Vec<Mount>,
+}
+
+/// Where a hierarchy is mounted, or could be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mount {
+    pub(super) point: PathBuf,
+    pub(super) version: Version,
+    /// Controllers of version 1, with commas.
+    pub(super) controllers: String,
+    /// It has to be mounted first.
+    pub(super) absent: bool,
 }
 
 impl Unavailable {
-    pub(super) fn one(kind: Kind, mounts: Vec<PathBuf>, missing: Missing) -> Self {
+    pub(super) fn one(kind: Kind, mounts: Vec<Mount>, missing: Missing) -> Self {
         Self { kind: Some(kind), missing: vec![missing], mounts }
     }
 
@@ -75,35 +86,37 @@ impl Unavailable {
 
     /// The second way: root makes groups and gives them to the host's user. Shell commands, one a line.
     pub(crate) fn by_hand(&self) -> String {
+        if self.mounts.is_empty() {
+            return "install a kernel with the controllers memory, pids and cpu".into();
+        }
         let user = rustix::process::geteuid().as_raw();
-        let place = |mount: &Path| quoted(&mount.join("modberth"));
         let mut text = String::new();
-        match self.kind {
-            Some(Kind::V2) | None => {
-                let mount = self.mounts.first().map_or(Path::new("/sys/fs/cgroup"), PathBuf::as_path);
-                let group = place(mount);
-                text += &format!(
-                    "echo '+memory +pids +cpu' > {}\n",
-                    quoted(&mount.join("cgroup.subtree_control"))
-                );
-                text += &format!("mkdir -p {group}\n");
-                text += &format!(
-                    "chown {user} {group} {group}/cgroup.procs {group}/cgroup.subtree_control {group}/cgroup.threads\n"
-                );
-                text += &format!("echo $$ > {group}/cgroup.procs\n");
+        for mount in &self.mounts {
+            let point = quoted(&mount.point);
+            let group = quoted(&mount.point.join("modberth"));
+            let (kind, options, files) = match mount.version {
+                Version::V1 => ("cgroup", format!("-o {} ", mount.controllers), "cgroup.procs"),
+                Version::V2 => {
+                    ("cgroup2", String::new(), "cgroup.procs cgroup.subtree_control cgroup.threads")
+                }
+            };
+            if mount.absent {
+                text += &format!("mkdir -p {point} && mount -t {kind} {options}{kind} {point}\n");
             }
-            Some(Kind::Hybrid | Kind::V1) => {
-                for mount in &self.mounts {
-                    let group = place(mount);
-                    text += &format!("mkdir -p {group}\n");
-                    // Version 1 has no such two files; the name of each mount tells which it is.
-                    text += &format!(
-                        "for file in {group} {group}/cgroup.procs {group}/cgroup.subtree_control {group}/cgroup.threads; \
-                         do [ ! -e \"$file\" ] || chown {user} \"$file\"; done\n"
-                    );
-                    text += &format!("echo $$ > {group}/cgroup.procs\n");
+            if mount.version == Version::V2 && self.kind == Some(Kind::V2) {
+                text += &format!("echo '+memory +pids +cpu' > {point}/cgroup.subtree_control\n");
+            }
+            text += &format!("mkdir -p {group}\nchown {user} {group}");
+            for file in files.split(' ') {
+                text += &format!(" {group}/{file}");
+            }
+            text += "\n";
+            if mount.controllers.split(',').any(|name| name == Controller::Cpuset.name()) {
+                for file in ["cpuset.cpus", "cpuset.mems"] {
+                    text += &format!("cat {point}/{file} > {group}/{file}\n");
                 }
             }
+            text += &format!("echo $$ > {group}/cgroup.procs\n");
         }
         text + "and start the host from this shell, as its user"
     }

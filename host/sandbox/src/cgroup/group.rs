@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::file::{self, ROOM};
 use super::knobs::{Directory, Knobs, LimitFault, errno};
+use super::membership::Names;
 use super::remains::{self, Remains};
 use super::tree::{Parts, prepare_cpuset};
 use super::{Controller, Kind, Version, kill};
@@ -49,6 +50,7 @@ pub(crate) struct Group {
     name: String,
     /// One for each hierarchy, in the order of `parts`.
     directories: Vec<OwnedFd>,
+    names: Option<Names>,
     /// `cgroup.procs` where an open file stays right: in version 2.
     procs: Vec<Option<OwnedFd>>,
     knobs: Knobs,
@@ -118,7 +120,10 @@ impl Group {
         let count = parts.of(Controller::Cpuacct).map(|at| directories[at].as_fd());
         let meters = Meters::open(memory, pids, cpu, unified.map(|at| directories[at].as_fd()), count);
         drop(paths);
+        let hierarchies =
+            parts.all.iter().map(|part| (part.version, part.controllers.as_slice(), part.group.as_path()));
         Ok(Self {
+            names: Names::new(hierarchies, Path::new(name)),
             parts: Arc::clone(parts),
             name: name.to_owned(),
             directories,
@@ -172,6 +177,9 @@ impl Group {
     /// The first limit that is not as it should be, or `membership`.
     pub(crate) fn verify(&self, limits: &Limits, pid: i32) -> Result<(), LimitFault> {
         self.knobs.verify(limits)?;
+        if self.names.as_ref().is_some_and(|names| names.say_so(pid)) {
+            return Ok(());
+        }
         for at in 0..self.directories.len() {
             let mut found = false;
             let look = |member| {
@@ -226,17 +234,18 @@ impl Group {
         if let Some(kill) = &self.kill {
             file::write(kill.as_fd(), b"1")?;
         }
-        // Also in a hybrid: a process may have been moved out of version 2 alone.
         let Some(at) = self.parts.of(Controller::Pids) else { return Ok(()) };
-        if self.kill.is_some() && self.parts.all[at].version == Version::V2 {
+        if self.kill.is_some() {
+            if self.parts.all[at].version == Version::V1 {
+                // Whoever was moved out of version 2 alone is in this hierarchy still. As a rule nobody is, and all
+                // who are here are killed already; a member that stays keeps the group from being retired.
+                let _ = kill::by_signals(self.directories[at].as_fd());
+            }
             return Ok(());
         }
-        // The limit counts in this hierarchy and its members are those that it holds back.
         let stopped = self.knobs.stop_forks();
         let mut killed = kill::by_signals(self.directories[at].as_fd());
-        if self.kill.is_none()
-            && let Some(unified) = self.parts.unified().filter(|unified| *unified != at)
-        {
+        if let Some(unified) = self.parts.unified().filter(|unified| *unified != at) {
             killed = killed.and(kill::by_signals(self.directories[unified].as_fd()));
         }
         killed.and(stopped)
@@ -330,7 +339,7 @@ impl Group {
 }
 
 /// Makes a directory; one that is in the way is taken apart first.
-fn make_directory(parent: BorrowedFd<'_>, path: &std::path::Path, name: &str) -> io::Result<OwnedFd> {
+fn make_directory(parent: BorrowedFd<'_>, path: &Path, name: &str) -> io::Result<OwnedFd> {
     let make = || rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o755));
     match make() {
         Err(Errno::EXIST) => {

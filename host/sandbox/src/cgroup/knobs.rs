@@ -39,7 +39,11 @@ pub struct LimitFault {
 impl fmt::Display for LimitFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { limit, file, wanted, actual, errno } = self;
-        write!(f, "the {limit} limit of the module's group: {} should be {wanted}", file.display())?;
+        match *limit {
+            "membership" => f.write_str("the module's group")?,
+            limit => write!(f, "the {limit} limit of the module's group")?,
+        }
+        write!(f, ": {} should be {wanted}", file.display())?;
         match errno {
             Some(errno) => write!(f, " and could not be read or written: {}", io::Error::from(*errno)),
             None => write!(f, " and is {actual:?}"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, Mode, OFlags};
 
 use super::file::{self, ROOM};
-use super::fixes::{Missing, Unavailable};
+use super::fixes::{Missing, Mount, Unavailable};
 use super::parse::{self, Found};
 use super::{Controller, Kind, Version};
 
@@ -50,6 +50,25 @@ pub(super) struct Hierarchy {
     pub(super) own: PathBuf,
     /// Where the host's tree goes: its own group, or the group above where the host sits in its leaf.
     pub(super) base: PathBuf,
+    /// The same as the kernel names it to this process.
+    pub(super) group: PathBuf,
+}
+
+impl Hierarchy {
+    fn mount(&self) -> Mount {
+        mount(self.version, &self.controllers, Some(&self.mount))
+    }
+}
+
+/// A mount for the commands that a person is told. Where there is none, it is put where it usually is.
+fn mount(version: Version, controllers: &[Controller], point: Option<&Path>) -> Mount {
+    let names: Vec<&str> = controllers.iter().map(|one| one.name()).collect();
+    let controllers = names.join(",");
+    let usual = match version {
+        Version::V1 => Path::new("/sys/fs/cgroup").join(&controllers),
+        Version::V2 => "/sys/fs/cgroup".into(),
+    };
+    Mount { absent: point.is_none(), point: point.map_or(usual, Path::to_owned), version, controllers }
 }
 
 /// Where one limit of this host's modules is kept, for people.
@@ -132,9 +151,13 @@ impl Layout {
     pub(super) fn unavailable(&self, missing: Missing) -> Unavailable {
         let needed =
             |one: &&Hierarchy| one.version == Version::V2 || one.controllers != [Controller::Cpuacct];
-        let mounts = self.hierarchies.iter().filter(needed).map(|one| one.mount.clone()).collect();
+        let mounts = self.hierarchies.iter().filter(needed).map(Hierarchy::mount).collect();
         Unavailable::one(self.kind, mounts, missing)
     }
+}
+
+fn parent(group: &Path) -> PathBuf {
+    group.parent().unwrap_or(group).to_owned()
 }
 
 /// The whole of a file below `/proc`.
@@ -157,7 +180,7 @@ pub(super) fn no_swap(content: &[u8]) -> bool {
 struct Search {
     hierarchies: Vec<Hierarchy>,
     missing: Vec<Missing>,
-    mounts: Vec<PathBuf>,
+    mounts: Vec<Mount>,
     unused: Option<String>,
 }
 
@@ -204,14 +227,19 @@ impl Search {
     /// Looks at version 2, which has to supply `needed`. Whether it can be used.
     fn unified(&mut self, hierarchy: &parse::Hierarchy, needed: &[Controller]) -> bool {
         let mut problems = Vec::new();
+        let point = hierarchy.places.first().map(|found| found.mount.as_path());
+        if point.is_some() || !needed.is_empty() {
+            self.mounts.push(mount(Version::V2, &[], point));
+        }
         let whats: Vec<&'static str> = needed.iter().map(|one| one.name()).collect();
         let result = locate(hierarchy).and_then(|(found, own)| {
-            let leaf = found.directory.file_name().is_some_and(|name| name == LEAF);
+            // What lies above a mount point is no group.
+            let leaf = found.directory != found.mount
+                && found.directory.file_name().is_some_and(|name| name == LEAF);
             let (base, directory) = match found.directory.parent() {
                 Some(parent) if leaf => (parent.to_owned(), open(parent)?),
                 _ => (found.directory.clone(), own),
             };
-            self.mounts.push(found.mount.clone());
             for name in [".", "cgroup.procs"] {
                 writable(directory.as_fd(), name, &base)?;
             }
@@ -222,6 +250,7 @@ impl Search {
                 mount: found.mount.clone(),
                 own: found.directory.clone(),
                 base,
+                group: if leaf { parent(&hierarchy.group) } else { hierarchy.group.clone() },
             });
             Ok(())
         });
@@ -235,10 +264,11 @@ impl Search {
     }
 
     fn version_1(&mut self, hierarchy: &parse::Hierarchy, optional: bool) {
+        if !optional {
+            let point = hierarchy.places.first().map(|found| found.mount.as_path());
+            self.mounts.push(mount(Version::V1, &hierarchy.controllers, point));
+        }
         let result = locate(hierarchy).and_then(|(found, directory)| {
-            if !optional {
-                self.mounts.push(found.mount.clone());
-            }
             writable(directory.as_fd(), ".", &found.directory)?;
             self.hierarchies.push(Hierarchy {
                 version: Version::V1,
@@ -246,6 +276,7 @@ impl Search {
                 mount: found.mount.clone(),
                 own: found.directory.clone(),
                 base: found.directory.clone(),
+                group: hierarchy.group.clone(),
             });
             Ok(())
         });

@@ -16,6 +16,7 @@ mod group;
 mod kill;
 mod knobs;
 mod layout;
+mod membership;
 mod parse;
 mod remains;
 mod tree;

@@ -39,9 +39,10 @@ pub(super) struct Part {
     /// The group that the tree lies in, and its path.
     parent: OwnedFd,
     base: PathBuf,
-    /// The tree.
+    /// The tree, its path, and its name in the kernel.
     pub(super) directory: OwnedFd,
     pub(super) path: PathBuf,
+    pub(super) group: PathBuf,
 }
 
 /// What the tree and its groups have in common.
@@ -86,8 +87,13 @@ impl Tree {
     /// # Errors
     /// What is missing for limits to hold, seen by making a group and setting its limits.
     pub(crate) fn make(layout: &Layout) -> Result<Self, Unavailable> {
+        Self::make_within(layout, LOCK_PATIENCE)
+    }
+
+    /// The same with a wait for other hosts that is chosen.
+    pub(super) fn make_within(layout: &Layout, patience: Duration) -> Result<Self, Unavailable> {
         let parents = parents(layout)?;
-        let locked = lock_all(layout, &parents)?;
+        let locked = lock_all(layout, &parents, patience)?;
         if let Some(at) = layout.hierarchies().iter().position(|one| one.version == Version::V2) {
             hand_on(&layout.hierarchies()[at], parents[at].as_fd()).map_err(|one| layout.unavailable(one))?;
         }
@@ -149,11 +155,6 @@ impl Tree {
     /// The tree's directory in the hierarchy of version 1 that bounds the processor (`cpu.cfs_quota_us`).
     pub(crate) fn v1_cpu(&self) -> Option<BorrowedFd<'_>> {
         self.version_1(Controller::Cpu)
-    }
-
-    /// The tree's directory in the hierarchy of version 1 that bounds tasks (`pids.max`, `cgroup.procs`).
-    pub(crate) fn v1_pids(&self) -> Option<BorrowedFd<'_>> {
-        self.version_1(Controller::Pids)
     }
 
     /// A group without limits for the process that guards this host's groups: in version 2 where that is there, else
@@ -244,8 +245,8 @@ fn parents(layout: &Layout) -> Result<Vec<OwnedFd>, Unavailable> {
 }
 
 /// Locks the parents against other hosts that are starting. All hosts take them in the same order.
-fn lock_all(layout: &Layout, parents: &[OwnedFd]) -> Result<Vec<OwnedFd>, Unavailable> {
-    let until = Instant::now() + LOCK_PATIENCE;
+fn lock_all(layout: &Layout, parents: &[OwnedFd], patience: Duration) -> Result<Vec<OwnedFd>, Unavailable> {
+    let until = Instant::now() + patience;
     let fault = |at: usize, why: &str, error: io::Error| {
         let missing = Missing::new("groups", why, &layout.hierarchies()[at].base);
         layout.unavailable(missing.because(error))
@@ -263,7 +264,7 @@ fn lock_all(layout: &Layout, parents: &[OwnedFd]) -> Result<Vec<OwnedFd>, Unavai
             .map_err(|error| fault(at, "cannot be opened for a lock", error))?;
         while !try_lock(&lock).map_err(|error| fault(at, "cannot be locked", error))? {
             if Instant::now() >= until {
-                let why = format!("still locked by another process after {} s", LOCK_PATIENCE.as_secs());
+                let why = format!("still locked by another process after {} ms", patience.as_millis());
                 return Err(fault(at, &why, io::ErrorKind::TimedOut.into()));
             }
             // A lock that is waited for with a deadline has to be asked for again and again.
@@ -430,6 +431,7 @@ fn make_part(hierarchy: &Hierarchy, parent: &OwnedFd, name: &str) -> io::Result<
         parent: parent.try_clone()?,
         base: hierarchy.base.clone(),
         path: hierarchy.base.join(name),
+        group: hierarchy.group.join(name),
         directory,
     };
     inherit_cpuset(&part, parent.as_fd(), part.directory.as_fd())?;

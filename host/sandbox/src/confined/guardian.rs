@@ -146,9 +146,9 @@ impl Guardian {
         let host = host_process(LOWEST)?;
         let group = tree.map(Tree::guardian).transpose()?;
         let argument: *const Start<'_> = &Start { page: &self.page, host: host.as_raw_fd() };
+        self.page.sleeps_until.store(0, SeqCst);
         // SAFETY: the page and its stack live until the guardian is reaped (`Drop`), or for ever. The guardian takes
         // what `argument` leads to before it says so in `sleeps_until`, which is waited for below.
-        self.page.sleeps_until.store(0, SeqCst);
         let made = unsafe {
             clone(
                 guardian,
@@ -215,13 +215,6 @@ impl Guardian {
                 _ => return false,
             }
         }
-    }
-
-    /// Which process it is, for tests and the doctor.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.lock().as_ref().is_some_and(|process| {
-            wait_readable(process.as_fd(), Some(Duration::ZERO)).is_ok_and(|ended| !ended)
-        })
     }
 }
 

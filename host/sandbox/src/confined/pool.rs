@@ -141,7 +141,8 @@ impl Pool {
                     state.ready.push(spare);
                     state.resting = false;
                 }
-                Err((slot, error)) => {
+                Err(failed) => {
+                    let (slot, error) = *failed;
                     tracing::debug!(%error, "no spare could be made");
                     state.vacant.push(slot);
                     state.resting = true;

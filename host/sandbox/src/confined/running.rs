@@ -58,12 +58,7 @@ impl Confined {
         let until = Instant::now() + patience;
         let Some(slot) = &mut self.slot else { return Err(StopError::KeeperLost) };
         if !wait_readable(self.process.as_fd(), Some(Duration::ZERO))? {
-            if let Some(group) = &slot.group {
-                // One that has used up its processor time would die slowly.
-                if let Err(error) = group.lift_quota() {
-                    tracing::debug!(%error, "the processor quota stays for the kill");
-                }
-            }
+            slot.lift_quota();
             // It fails only when the process is gone.
             let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
             if !wait_readable(self.process.as_fd(), Some(until.saturating_duration_since(Instant::now())))? {

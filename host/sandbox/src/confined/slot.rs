@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{DumpableBehavior, Signal};
 use rustix::thread::futex;
 
-use super::Ground;
 use super::guardian::Guardian;
 use super::layer::Layer;
 use super::root::RootPlan;
 use super::running::wait_exit;
 use super::spare::{self, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMAPPED};
 use super::template::empty_network;
+use super::{Ground, Started};
 use crate::cgroup::Group;
 use crate::child::announce;
 use crate::clone::{Made, clone};
@@ -26,11 +26,6 @@ use crate::process::{Streams, wait_readable};
 use crate::profile::Limits;
 use crate::region::Stack;
 
-/// The user id of the first slot of the first host. Each host has room for [`super::guardian::MOST_SLOTS`] of them.
-const FIRST_USER: u32 = 200_000;
-/// Ids that one host has for itself.
-const USERS: u32 = 128;
-
 /// What one module at a time uses.
 pub(crate) struct Slot {
     pub(crate) index: u32,
@@ -38,6 +33,8 @@ pub(crate) struct Slot {
     generation: u32,
     /// The slot's control group; `None` where there are none, and before the first.
     pub(crate) group: Option<Group>,
+    /// The limits that the group was given last.
+    limits: Option<Limits>,
     /// Something was killed in the group, so the next module gets another: some kernels kill everything that is started
     /// in a group that was killed once.
     pub(crate) spoiled: bool,
@@ -55,12 +52,16 @@ pub(crate) struct Kind {
 
 impl Slot {
     pub(crate) fn new(index: u32) -> Self {
-        Self { index, generation: 0, group: None, spoiled: false, network: None }
+        Self { index, generation: 0, group: None, limits: None, spoiled: false, network: None }
     }
 
     /// A group with these limits, a new one where the last is spoiled.
     fn settle(&mut self, ground: &Ground, guardian: &Guardian, limits: &Limits) -> Result<(), LaunchError> {
         let Some(tree) = &ground.tree else { return Ok(()) };
+        // A child that runs out of memory before it runs its program would take the host along, whose memory it
+        // shares. What earlier modules have left in the group must not bring it there.
+        let in_use = self.group.as_ref().and_then(Group::memory_in_use).unwrap_or(0);
+        self.spoiled |= in_use > limits.memory_bytes / 2;
         if self.spoiled
             && let Some(group) = self.group.take()
         {
@@ -73,23 +74,39 @@ impl Slot {
             let group = tree.group(self.index, self.generation).map_err(machine("making a control group"))?;
             guardian.set_generation(self.index, self.generation);
             self.group = Some(group);
+            self.limits = None;
         }
-        match &mut self.group {
-            Some(group) => Ok(group.set(limits)?),
-            None => Ok(()),
+        self.limit(limits)
+    }
+
+    /// Gives the group these limits. Those that it has got are not written again: if they are not there any more, that
+    /// is to be seen.
+    pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), LaunchError> {
+        if self.limits.as_ref() != Some(limits)
+            && let Some(group) = &mut self.group
+        {
+            self.limits = None;
+            group.set(limits)?;
+            self.limits = Some(limits.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes the bound on processor time away for a kill: what has used it up would die slowly.
+    pub(crate) fn lift_quota(&mut self) {
+        if let Some(group) = &self.group {
+            self.limits = None;
+            if let Err(error) = group.lift_quota() {
+                tracing::debug!(%error, "the processor quota stays for the kill");
+            }
         }
     }
 
-    /// The slot's own user on the machine.
+    /// The slot's own user on the machine: one for each, so that no module can signal or look at another. `None`: the
+    /// host's.
     pub(crate) fn user(&self, ground: &Ground) -> Option<u32> {
-        user(ground, self.index)
+        ground.users.as_ref().map(|users| users.of(self.index))
     }
-}
-
-/// The user of a slot: one for each, so that no module can signal or look at another's; `None` for an ordinary host.
-pub(crate) fn user(ground: &Ground, slot: u32) -> Option<u32> {
-    let host = ground.tree.as_ref().map_or(0, |tree| tree.index());
-    ground.template.is_some().then(|| FIRST_USER + host * USERS + slot)
 }
 
 /// A process that waits in its slot.
@@ -102,8 +119,8 @@ pub(crate) struct Spare {
 
 /// The process itself. Dropped, it is killed and waited for.
 struct Body {
-    shared: Option<Arc<Shared>>,
-    process: Option<OwnedFd>,
+    shared: Arc<Shared>,
+    process: OwnedFd,
     pid: i32,
     line: OwnedFd,
 }
@@ -115,7 +132,7 @@ impl Spare {
         kind: Kind,
         ground: &Ground,
         guardian: &Guardian,
-    ) -> Result<Self, (Slot, LaunchError)> {
+    ) -> Result<Self, Box<(Slot, LaunchError)>> {
         let made = slot.settle(ground, guardian, &ground.limits).and_then(|()| {
             let mut into = slot.group.is_some() && ground.clones_into_groups();
             loop {
@@ -137,16 +154,14 @@ impl Spare {
             Ok((body, streams)) => Ok(Self { slot, kind, body, streams }),
             Err(error) => {
                 slot.spoiled = true;
-                Err((slot, error))
+                Err(Box::new((slot, error)))
             }
         }
     }
 
     /// Whether it still waits.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.body.process.as_ref().is_some_and(|process| {
-            wait_readable(process.as_fd(), Some(Duration::ZERO)).is_ok_and(|ended| !ended)
-        })
+        wait_readable(self.body.process.as_fd(), Some(Duration::ZERO)).is_ok_and(|ended| !ended)
     }
 
     /// Ends it and gives the slot back.
@@ -164,10 +179,8 @@ impl Spare {
     /// Puts the order where the spare finds it and wakes it with the descriptors that belong to it.
     pub(crate) fn send(&self, order: spare::Order, mounts: &[OwnedFd]) -> Result<(), LaunchError> {
         use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-        if let Some(shared) = &self.body.shared {
-            // A spare gets one order; another one would be a fault of this crate and is not obeyed.
-            let _ = shared.order.set(order);
-        }
+        // A spare gets one order; another one would be a fault of this crate and is not obeyed.
+        let _ = self.body.shared.order.set(order);
         let fds: Vec<_> = mounts.iter().map(AsFd::as_fd).collect();
         let mut space =
             vec![std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(spare::MOST_MOUNTS))];
@@ -181,43 +194,64 @@ impl Spare {
     }
 
     /// Waits until the program runs in place of the spare: it closes the line then.
-    pub(crate) fn wait_started(&self, until: Instant) -> Result<(), (u32, io::Error)> {
+    pub(crate) fn wait_started(&self, until: Instant) -> Result<(), Started> {
         let patience = until.saturating_duration_since(Instant::now());
-        let late = || io::Error::from(io::ErrorKind::TimedOut);
-        match wait_readable(self.body.line.as_fd(), Some(patience)) {
-            Ok(true) => {}
-            Ok(false) => return Err((0, late())),
-            Err(error) => return Err((0, error)),
+        if !wait_readable(self.body.line.as_fd(), Some(patience))
+            .map_err(machine("waiting for the module's start"))?
+        {
+            return Err(LaunchError::Late(START_PATIENCE).into());
         }
-        let Some(shared) = &self.body.shared else { return Ok(()) };
-        match shared.report.step.load(SeqCst) {
-            // It has said nothing, so it runs its program; or it was killed, which its end tells.
-            0 => Ok(()),
-            step => Err((step, io::Error::from_raw_os_error(shared.report.errno.load(SeqCst)))),
+        let report = &self.body.shared.report;
+        match report.step.load(SeqCst) {
+            0 if self.has_run() => Ok(()),
+            0 => Err(Started::Killed),
+            step => Err(Started::Step(step, io::Error::from_raw_os_error(report.errno.load(SeqCst)))),
         }
     }
 
+    /// Whether the process has run a program. One that is killed closes the line as well.
+    fn has_run(&self) -> bool {
+        let pid = self.body.pid;
+        // The name changes with the program; it is cheaper to ask for than the rest.
+        if std::fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name != spare::NAME_LINE) {
+            return true;
+        }
+        // A program may have that name too. The ninth field holds the kernel's flags of the process.
+        const PF_FORKNOEXEC: u64 = 0x40;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let flags = stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(7)?.parse::<u64>().ok());
+        flags.is_some_and(|flags| flags & PF_FORKNOEXEC == 0)
+    }
+
     /// Takes it apart once its program runs.
-    pub(crate) fn into_running(self) -> Option<(Slot, OwnedFd, Streams)> {
-        let Self { slot, mut body, streams, .. } = self;
-        // The process has left this memory.
-        body.shared = None;
-        body.process.take().map(|process| (slot, process, streams))
+    pub(crate) fn into_running(self) -> (Slot, OwnedFd, Streams) {
+        let Self { slot, body, streams, .. } = self;
+        (slot, body.release(), streams)
+    }
+}
+
+impl Body {
+    /// The process, which has left the memory that it shared with the host.
+    fn release(self) -> OwnedFd {
+        let body = std::mem::ManuallyDrop::new(self);
+        // SAFETY: each field is moved out or dropped once, and the body itself is never dropped.
+        unsafe {
+            drop(std::ptr::read(&body.shared));
+            drop(std::ptr::read(&body.line));
+            std::ptr::read(&body.process)
+        }
     }
 }
 
 impl Drop for Body {
     fn drop(&mut self) {
-        let Some(process) = &self.process else { return };
         // It fails only when the process is gone.
-        let _ = rustix::process::pidfd_send_signal(process, Signal::KILL);
-        let ended = wait_readable(process.as_fd(), Some(START_PATIENCE)).unwrap_or(false);
-        if !ended || wait_exit(process.as_fd(), true).is_err() {
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
+        let ended = wait_readable(self.process.as_fd(), Some(START_PATIENCE)).unwrap_or(false);
+        if !ended || wait_exit(self.process.as_fd(), true).is_err() {
             tracing::error!("a process that waited for a module does not end");
-            if let Some(shared) = self.shared.take() {
-                // It may still run in there. Losing a few pages is right then.
-                std::mem::forget(shared);
-            }
+            // It may still run in there. Losing a few pages is right then.
+            std::mem::forget(Arc::clone(&self.shared));
         }
     }
 }
@@ -274,7 +308,7 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
     // leaks. `spare` keeps to system calls, the plan, the order and the atomics of the report.
     let made = unsafe { clone(spare::spare, argument, &shared.stack, at_clone, group) };
     let Made { pid, fd } = made.map_err(machine("making a process"))?;
-    let body = Body { shared: Some(Arc::clone(&shared)), process: Some(fd), pid, line: line.host };
+    let body = Body { shared: Arc::clone(&shared), process: fd, pid, line: line.host };
     drop(others);
     if let Some(group) = &slot.group
         && (!into_group || !group.is_complete_by_clone())
@@ -296,16 +330,9 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
             Err(LaunchError::Machine { doing: Step::describe(step), source }.into())
         }
         _ => {
-            let killed = wait_readable(body.process_fd(), Some(Duration::ZERO)).unwrap_or(false);
+            let killed = wait_readable(body.process.as_fd(), Some(Duration::ZERO)).unwrap_or(false);
             Err(Failure { error: LaunchError::Late(START_PATIENCE), killed })
         }
-    }
-}
-
-impl Body {
-    fn process_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        // It is taken away only together with the body.
-        self.process.as_ref().map_or(self.line.as_fd(), AsFd::as_fd)
     }
 }
 
@@ -370,7 +397,7 @@ fn dumpable() -> usize {
 fn wait_state(report: &Report, body: &Body, wanted: u32, until: Instant) -> u32 {
     loop {
         // Looked at before the state: one that is gone has said all it had to say.
-        let gone = wait_readable(body.process_fd(), Some(Duration::ZERO)).unwrap_or(false);
+        let gone = wait_readable(body.process.as_fd(), Some(Duration::ZERO)).unwrap_or(false);
         let state = report.state.load(SeqCst);
         if state >= wanted || gone || Instant::now() >= until {
             return state;

@@ -161,6 +161,10 @@ const HOST: usize = 4;
 /// The first descriptor that the host sends along with an order.
 const FIRST_MOUNT: usize = HOST + 1;
 
+/// The process's name until its program runs, and as /proc shows it.
+const NAME: &CStr = c"modberth-spare";
+pub(crate) const NAME_LINE: &[u8] = b"modberth-spare\n";
+
 /// Mounts that an order can have: the package and fifteen more.
 pub(crate) const MOST_MOUNTS: usize = 16;
 
@@ -180,7 +184,7 @@ pub(crate) extern "C" fn spare(argument: *mut c_void) -> ! {
 
 fn go(shared: &Shared) -> Result<Infallible, Fault> {
     let plan = &shared.plan;
-    call(libc::SYS_prctl, [libc::PR_SET_NAME as usize, c"modberth-spare".as_ptr() as usize, 0, 0, 0, 0]);
+    call(libc::SYS_prctl, [libc::PR_SET_NAME as usize, NAME.as_ptr() as usize, 0, 0, 0, 0]);
     default_signals();
     step(Step::Session, libc::SYS_setsid, [0; 6])?;
     for (place, &source) in plan.descriptors.iter().enumerate() {
@@ -282,7 +286,7 @@ fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infalli
         step(Step::Privileges, libc::SYS_prctl, [libc::PR_SET_NO_NEW_PRIVS as usize, 1, 0, 0, 0, 0])?;
     }
     if let Some((abi, rules, network)) = &order.landlock {
-        landlock::restrict_with(*abi, rules, *network).map_err(|errno| (Step::Landlock, errno))?;
+        landlock::restrict(*abi, rules, *network).map_err(|errno| (Step::Landlock, errno))?;
     }
     if let Some(filter) = &order.filter {
         let mode = libc::SECCOMP_SET_MODE_FILTER as usize;
@@ -331,11 +335,11 @@ fn hear() -> Result<usize, Fault> {
     }
     // SAFETY: the kernel has written a header there, or has set the length below that of one.
     let header = unsafe { (&raw const room).cast::<libc::cmsghdr>().read() };
-    let length = message.msg_controllen as usize;
-    if length < HEADER || header.cmsg_len as usize <= HEADER {
+    let length = message.msg_controllen;
+    if length < HEADER || header.cmsg_len <= HEADER {
         return Ok(0);
     }
-    Ok((header.cmsg_len as usize - HEADER) / size_of::<RawFd>())
+    Ok((header.cmsg_len - HEADER) / size_of::<RawFd>())
 }
 
 fn step(step: Step, number: libc::c_long, arguments: [usize; 6]) -> Result<isize, Fault> {

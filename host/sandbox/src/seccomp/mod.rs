@@ -49,6 +49,8 @@ mod numbers;
 mod policy;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::fork;
 
 use numbers::Architecture;
 use policy::Sockets;

@@ -194,7 +194,8 @@ pub(super) const CONDITIONAL: &[Conditional] = &[
         Check::Word { argument: 0, mask: NAMESPACES, one_of: &[0] },
     ] },
     // GET_PDEATHSIG GET_DUMPABLE SET_NAME GET_NAME GET_SECCOMP CAPBSET_READ GET_TIMERSLACK SET_NO_NEW_PRIVS
-    // GET_NO_NEW_PRIVS. SET_PDEATHSIG would cut the tie to the keeper, SET_DUMPABLE the one to its own limits.
+    // GET_NO_NEW_PRIVS. SET_PDEATHSIG would cut the tie to the keeper; SET_DUMPABLE decides on dumps and on who may look
+    // into the process.
     Conditional { name: "prctl", scope: Scope::Always, checks: &[
         Check::Word { argument: 0, mask: ALL, one_of: &[2, 3, 15, 16, 21, 23, 30, 38, 39] },
     ] },

@@ -1,7 +1,14 @@
-//! What the tests of this crate share.
+//! What the tests of this crate share. Each uses a part of it.
+#![allow(dead_code)]
 
+use std::fs;
+use std::io::Read;
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use modberth_sandbox::{Command, Ended, Launch, Launcher, Options, Profile, Word};
 
 /// A name that no other process on the machine carries on its command line.
 pub(crate) fn marker() -> String {
@@ -23,24 +30,123 @@ pub(crate) fn alive(marker: &str) -> Vec<u32> {
     found
 }
 
-/// The program of `tests/hostile`, which cargo builds as an example.
+/// The program of `tests/hostile`.
 pub(crate) fn hostile() -> PathBuf {
-    if let Some(path) = std::env::var_os("MODBERTH_TEST_HOSTILE") {
-        return path.into();
+    match std::env::var_os("MODBERTH_TEST_HOSTILE") {
+        Some(path) => path.into(),
+        None => example("hostile"),
     }
-    let path = Path::new(&std::env::current_exe().unwrap())
-        .parent()
-        .unwrap()
-        .parent()
-        .unwrap()
-        .join("examples/hostile");
+}
+
+/// A program that cargo builds as an example of this crate.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let built =
+        Path::new(&std::env::current_exe().unwrap()).parent().unwrap().parent().unwrap().join("examples");
+    let path = built.join(name);
     if !path.exists() {
         // `cargo test --test NAME` builds no examples.
         let build = std::process::Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "-p", "modberth-sandbox", "--example", "hostile"])
+            .args(["build", "--quiet", "-p", "modberth-sandbox", "--example", name])
             .status()
             .unwrap();
         assert!(build.success() && path.exists(), "{} is missing", path.display());
     }
     path
+}
+
+/// Directories of the control groups of a host, wherever this process's own groups lie.
+pub(crate) fn groups_of(host: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    for mount in mounts.lines().filter(|line| line.contains(" - cgroup")) {
+        let place = Path::new(mount.split(' ').nth(4).unwrap());
+        for group in own.lines().filter_map(|line| line.rsplit(':').next()) {
+            let Ok(entries) = std::fs::read_dir(place.join(group.trim_start_matches('/'))) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let mut parts = name.split('-');
+                if parts.next() == Some("modberth") && parts.nth(1) == Some(&host.to_string()) {
+                    found.push(entry.path());
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The children of a process of this machine, with their names.
+fn children(of: u32) -> Vec<(u32, String)> {
+    let mut found = Vec::new();
+    for task in std::fs::read_dir(format!("/proc/{of}/task")).unwrap().flatten() {
+        let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        for pid in list.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()) {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            found.push((pid, name.trim().to_owned()));
+        }
+    }
+    found
+}
+
+/// The guardian of a host.
+pub(crate) fn guardian(host: u32) -> u32 {
+    let children = children(host);
+    let guardian = children.iter().find(|(_, name)| name == "modberth-guard");
+    guardian.unwrap_or_else(|| panic!("no guardian among {children:?}")).0
+}
+
+/// The processes of a host that wait for something to run.
+pub(crate) fn spares(host: u32) -> Vec<u32> {
+    children(host).into_iter().filter(|(_, name)| name == "modberth-spare").map(|(pid, _)| pid).collect()
+}
+
+/// A guard against hangs.
+pub(crate) const GUARD: Duration = Duration::from_secs(60);
+
+pub(crate) fn confined() -> Launcher {
+    Launcher::confined(Options::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub(crate) fn sh(script: &str) -> Command {
+    Command::new(Word::text("/bin/sh")).arg(Word::text("-c")).arg(Word::text(script))
+}
+
+/// A package that anybody can read.
+pub(crate) fn package() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::write(folder.path().join("file"), "of the package\n").unwrap();
+    folder
+}
+
+pub(crate) fn read(pipe: BorrowedFd<'_>) -> String {
+    let mut text = String::new();
+    let mut file = fs::File::from(pipe.try_clone_to_owned().unwrap());
+    loop {
+        match file.read_to_string(&mut text) {
+            Ok(_) => return text,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                let mut polled = [rustix::event::PollFd::new(&file, rustix::event::PollFlags::IN)];
+                let guard = rustix::event::Timespec { tv_sec: 60, tv_nsec: 0 };
+                assert_eq!(rustix::event::poll(&mut polled, Some(&guard)).unwrap(), 1, "no end of output");
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Runs a script to its end: standard output, standard error, and how it ended.
+pub(crate) fn run(launcher: &Launcher, script: &str, profile: &Profile) -> (String, String, Ended) {
+    let folder = package();
+    let command = sh(script);
+    let mut process = launcher.launch(&Launch::new(folder.path(), &command, profile)).unwrap();
+    process.close_stdin();
+    let (output, error) = (read(process.stdout()), read(process.stderr()));
+    assert!(process.wait_gone(Some(GUARD)).unwrap(), "the module does not end");
+    let exit = process.exit();
+    let ended = process.stop(GUARD).unwrap();
+    assert_eq!(ended.exit, exit, "the end is the same before and after");
+    (output, error, ended)
 }

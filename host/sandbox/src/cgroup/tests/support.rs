@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::super::layout::Sources;
-use super::super::{Layout, Tree};
+use super::super::layout::{LEAF, Sources};
+use super::super::{Controller, Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
 pub(super) const LONG: Duration = Duration::from_secs(60);
@@ -71,7 +71,7 @@ pub(super) struct Role {
 impl Role {
     pub(super) fn start(role: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "cgroup::tests::support::role", "--ignored", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "cgroup::tests::support::role", "--nocapture", "--test-threads=1"])
             .env("CGROUP_TEST_ROLE", role)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -120,9 +120,8 @@ impl Drop for Role {
     }
 }
 
-/// What a child does. Run by [`Role`] only; without a role it does nothing.
+/// What a child does: the other side of other tests, which fail if it does not do it. Without a role it does nothing.
 #[test]
-#[ignore = "the other side of other tests"]
 fn role() {
     let Ok(role) = std::env::var("CGROUP_TEST_ROLE") else { return };
     let wait = || {
@@ -172,6 +171,122 @@ fn role() {
             println!("module {pid}");
             wait();
         }
+        "storm" => {
+            println!("storming");
+            // SAFETY: every process of this, the first and its copies, does nothing but make more of them.
+            unsafe {
+                libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+                loop {
+                    libc::fork();
+                }
+            }
+        }
+        "leaf" => {
+            let own = || {
+                let text = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+                text.lines().find_map(|line| line.strip_prefix("0::")).unwrap().to_owned()
+            };
+            let before = own();
+            let tree = Tree::make(&Layout::find().unwrap()).unwrap();
+            println!("moved {}", own().strip_prefix(&before).unwrap());
+            println!("tree {}", tree.name());
+            // From the leaf the place of trees is the same.
+            let again = Tree::make(&Layout::find().unwrap()).unwrap();
+            println!("again {} {}", own().strip_prefix(&before).unwrap(), again.index());
+            wait();
+        }
+        "crowded" => println!(
+            "error {}",
+            Layout::find().and_then(|layout| Tree::make(&layout)).unwrap_err().missing[0]
+        ),
         other => panic!("no role {other}"),
+    }
+}
+
+/// A group of a test's own in each hierarchy, and the machine's arrangement as a host in it would find it.
+pub(super) struct Base {
+    folder: tempfile::TempDir,
+    pub(super) directories: Vec<PathBuf>,
+}
+
+impl Base {
+    pub(super) fn make(layout: &Layout) -> Self {
+        let folder = tempfile::Builder::new().prefix("modberth-test").tempdir().unwrap();
+        let name = folder.path().file_name().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let text: String =
+            text.lines().map(|line| format!("{}/{name}\n", line.trim_end_matches('/'))).collect();
+        std::fs::write(folder.path().join("cgroup"), text).unwrap();
+        let mut directories = Vec::new();
+        for hierarchy in layout.hierarchies() {
+            let names: Vec<String> =
+                hierarchy.controllers.iter().map(|one| format!("+{}", one.name())).collect();
+            if hierarchy.version == Version::V2 && !names.is_empty() {
+                std::fs::write(hierarchy.own.join("cgroup.subtree_control"), names.join(" ")).unwrap();
+            }
+            let directory = hierarchy.own.join(name);
+            std::fs::create_dir(&directory).unwrap();
+            if hierarchy.controllers.contains(&Controller::Cpuset) {
+                for file in ["cpuset.cpus", "cpuset.mems"] {
+                    std::fs::copy(hierarchy.own.join(file), directory.join(file)).unwrap();
+                }
+                // What a test makes below takes it over.
+                std::fs::write(directory.join("cgroup.clone_children"), "1").unwrap();
+            }
+            directories.push(directory);
+        }
+        Self { folder, directories }
+    }
+
+    pub(super) fn sources(&self) -> Sources {
+        Sources { cgroup: self.folder.path().join("cgroup"), ..Sources::default() }
+    }
+
+    pub(super) fn find(&self) -> Layout {
+        Layout::find_from(self.sources()).unwrap()
+    }
+
+    /// Gives the groups to a user, as the recipe for people does.
+    pub(super) fn delegate(&self, user: u32) {
+        for directory in &self.directories {
+            for file in ["", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"] {
+                let path = directory.join(file);
+                if path.exists() {
+                    std::os::unix::fs::chown(&path, Some(user), None).unwrap();
+                }
+            }
+        }
+        // So that the user can read what stands in it.
+        std::os::unix::fs::chown(self.folder.path(), Some(user), None).unwrap();
+    }
+
+    /// Moves a process into all of it.
+    pub(super) fn adopt(&self, pid: u32) {
+        self.adopt_below(pid, "");
+    }
+
+    /// Moves a process into a group below each, which the base's user is given.
+    pub(super) fn adopt_below(&self, pid: u32, name: &str) {
+        for base in &self.directories {
+            let directory = base.join(name);
+            if !directory.exists() {
+                std::fs::create_dir(&directory).unwrap();
+                let user = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(base).unwrap());
+                std::os::unix::fs::chown(&directory, Some(user), None).unwrap();
+            }
+            std::fs::write(directory.join("cgroup.procs"), pid.to_string()).unwrap();
+        }
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        for directory in &self.directories {
+            // There in some tests only.
+            let _ = std::fs::remove_dir(directory.join(LEAF));
+            if let Err(error) = std::fs::remove_dir(directory) {
+                eprintln!("{}: {error}", directory.display());
+            }
+        }
     }
 }

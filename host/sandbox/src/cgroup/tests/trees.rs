@@ -2,9 +2,10 @@
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::time::Duration;
 
 use super::super::{Kind, Tree};
-use super::support::{Role, all_layouts, left, needs_cgroups};
+use super::support::{Base, LONG, Role, all_layouts, left, needs_cgroups};
 
 #[test]
 fn a_tree_is_in_every_hierarchy_and_nothing_is_left_of_it() {
@@ -26,7 +27,6 @@ fn a_tree_is_in_every_hierarchy_and_nothing_is_left_of_it() {
         assert_eq!(tree.unified().is_some(), layout.kind() != Kind::V1);
         assert_eq!(guardian.into_fd().is_some(), layout.kind() != Kind::V1);
         assert_eq!(tree.v1_cpu().is_some(), layout.kind() != Kind::V2);
-        assert_eq!(tree.v1_pids().is_some(), layout.kind() != Kind::V2);
         drop(tree);
         assert_eq!(left(&layout, &name), [] as [&Path; 0]);
     }
@@ -49,13 +49,57 @@ fn dropping_a_tree_ends_what_lives_in_it() {
 }
 
 #[test]
-fn two_hosts_have_two_indexes_and_a_free_one_is_taken_again() {
+fn hosts_have_the_smallest_index_that_is_free() {
     let Some(layout) = needs_cgroups() else { return };
-    let one = Tree::make(&layout).unwrap();
-    let two = Tree::make(&layout).unwrap();
-    assert_ne!(one.index(), two.index());
-    assert_ne!(one.name(), two.name());
-    assert!(one.index() < 1024 && two.index() < 1024);
+    let base = Base::make(&layout);
+    let layout = base.find();
+    let mut hosts: Vec<Tree> = (0..3).map(|_| Tree::make(&layout).unwrap()).collect();
+    assert_eq!(hosts.iter().map(Tree::index).collect::<Vec<_>>(), [0, 1, 2]);
+    drop(hosts.remove(1));
+    assert_eq!(Tree::make(&layout).unwrap().index(), 1);
+    // Of what does not look like a tree, nothing is taken or removed.
+    let others = [
+        "modberth-1",
+        "modberth-1-2-3",
+        "modberth-host",
+        "modberth-01-2-xyzxyzxyzxyzxyzx",
+        "modberth-1-2-0123456789abcdef-4",
+    ];
+    for other in others {
+        std::fs::create_dir(base.directories[0].join(other)).unwrap();
+    }
+    assert_eq!(Tree::make(&layout).unwrap().index(), 1);
+    for other in others {
+        std::fs::remove_dir(base.directories[0].join(other)).unwrap();
+    }
+}
+
+#[test]
+fn what_is_left_in_one_hierarchy_is_removed_too() {
+    let Some(layout) = needs_cgroups() else { return };
+    let base = Base::make(&layout);
+    let stale = base.directories.last().unwrap().join("modberth-0-4194305-0123456789abcdef");
+    std::fs::create_dir_all(stale.join("slot0.0/deeper/still")).unwrap();
+    let mut orphan = Role::start("wait");
+    std::fs::write(stale.join("slot0.0/deeper/still/cgroup.procs"), orphan.pid().to_string()).unwrap();
+    let tree = Tree::make(&base.find()).unwrap();
+    assert_eq!(orphan.signal(), Some(libc::SIGKILL));
+    assert!(!stale.exists());
+    assert_eq!(tree.index(), 0);
+}
+
+#[test]
+fn a_host_does_not_wait_for_others_for_ever() {
+    let Some(layout) = needs_cgroups() else { return };
+    let base = Base::make(&layout);
+    let layout = base.find();
+    let directory = std::fs::File::open(&base.directories[0]).unwrap();
+    rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let unavailable = Tree::make_within(&layout, Duration::from_millis(20)).unwrap_err();
+    assert_eq!(unavailable.missing[0].path, base.directories[0]);
+    assert!(unavailable.to_string().contains("still locked by another process after 20 ms"), "{unavailable}");
+    drop(directory);
+    Tree::make_within(&layout, LONG).unwrap();
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::time::Instant;
 
 use crate::raw::syscall;
 use crate::seccomp::Filter;
@@ -154,41 +153,4 @@ fn the_other_conventions_of_x86_64_are_closed() {
         2
     });
     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS, "wait status {status:#x}");
-}
-
-#[test]
-#[ignore = "measures, and says nothing about right or wrong: cargo test --release -- --ignored --nocapture load_time"]
-fn load_time() {
-    let allow = [libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: libc::SECCOMP_RET_ALLOW }];
-    let plain = libc::sock_fprog { len: 1, filter: allow.as_ptr().cast_mut() };
-    let filters =
-        [(false, false), (true, false), (true, true)].map(|(unix, internet)| Filter::new(unix, internet));
-    let mut programs = vec![("ret allow", plain)];
-    programs.extend(["action", "unix", "unix+internet"].into_iter().zip(filters.iter().map(Filter::program)));
-    let (mut reader, writer) = std::io::pipe().unwrap();
-    let mut times = vec![Vec::new(); programs.len()];
-    for _ in 0..500 {
-        for (times, (_, program)) in times.iter_mut().zip(&programs) {
-            let status = fork(|| {
-                let before = Instant::now();
-                let loaded = load(program);
-                let nanoseconds = before.elapsed().as_nanos() as u64;
-                // SAFETY: eight bytes of a local into the pipe.
-                let written = unsafe {
-                    let pointer = (&raw const nanoseconds) as usize;
-                    syscall(libc::SYS_write, [writer.as_raw_fd() as usize, pointer, 8, 0, 0, 0])
-                };
-                u8::from(loaded.is_err() || written != 8)
-            });
-            assert_eq!(status, 0);
-            let mut bytes = [0; 8];
-            reader.read_exact(&mut bytes).unwrap();
-            times.push(u64::from_ne_bytes(bytes));
-        }
-    }
-    for (times, (name, program)) in times.iter_mut().zip(&programs) {
-        times.sort_unstable();
-        let at = |part: usize| times[times.len() * part / 100] as f64 / 1000.0;
-        println!("{name}: {} instructions, median {:.1} us, p99 {:.1} us", program.len, at(50), at(99));
-    }
 }

@@ -8,6 +8,8 @@ mod live;
 mod oracle;
 mod programs;
 
+pub(crate) use live::fork;
+
 use super::numbers::Architecture;
 use super::policy::Sockets;
 

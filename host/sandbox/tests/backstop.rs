@@ -1,0 +1,173 @@
+//! What ends modules when their host cannot (P1-HOST-25, P1-HOST-27): hosts that are killed and stopped, and guardians
+//! that are killed. Every verdict is taken from outside: the process table and the directories of the control groups.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command as Program, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{alive, example, groups_of, guardian, marker};
+use modberth_sandbox::{Launcher, Options};
+
+/// A guard against hangs.
+const GUARD: Duration = Duration::from_secs(60);
+
+/// A host in a process of its own.
+struct Host {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
+impl Host {
+    fn start(kind: &str, marker: &str, backstop: Duration, grace: Duration, count: u32) -> Self {
+        let span = |span: Duration| span.as_millis().to_string();
+        let mut child = Program::new(example("host"))
+            .args([kind, marker, &span(backstop), &span(grace), &count.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    fn wait_for(&mut self, line: &str) {
+        let mut text = String::new();
+        self.lines.read_line(&mut text).unwrap();
+        assert_eq!(text.trim(), line);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processes of the module. What shares the host's memory has the host's command line and is none of them.
+fn modules(marker: &str) -> Vec<u32> {
+    alive(&format!("{marker}-module"))
+}
+
+/// Waits until the module is gone.
+fn gone(marker: &str) -> Duration {
+    let begin = Instant::now();
+    while !modules(marker).is_empty() {
+        assert!(begin.elapsed() < GUARD, "still there: {:?}", modules(marker));
+        std::thread::yield_now();
+    }
+    begin.elapsed()
+}
+
+/// Waits until the module and its descendants run.
+fn running(marker: &str) {
+    let begin = Instant::now();
+    while modules(marker).len() < 4 {
+        assert!(begin.elapsed() < GUARD, "only {:?}", modules(marker));
+        std::thread::yield_now();
+    }
+}
+
+const NONE: Duration = Duration::ZERO;
+
+// P1-HOST-25
+#[test]
+fn a_module_does_not_outlive_a_host_that_is_killed() {
+    for kind in ["confined", "rlimits-only"] {
+        let marker = marker();
+        let mut host = Host::start(kind, &marker, NONE, NONE, 1);
+        host.wait_for("ready");
+        host.wait_for("launched");
+        running(&marker);
+        host.child.kill().unwrap();
+        host.child.wait().unwrap();
+        gone(&marker);
+    }
+}
+
+// P1-HOST-25
+#[test]
+fn a_stopped_host_does_not_let_its_module_live_longer() {
+    for kind in ["confined", "rlimits-only"] {
+        let marker = marker();
+        let mut host = Host::start(kind, &marker, Duration::from_millis(1500), NONE, 1);
+        host.wait_for("ready");
+        host.wait_for("launched");
+        running(&marker);
+        host.signal(rustix::process::Signal::STOP);
+        gone(&marker);
+        assert!(alive(&marker).contains(&host.child.id()));
+    }
+}
+
+// P1-HOST-25
+#[test]
+fn a_module_does_not_outlive_its_host_when_the_guardian_died_before() {
+    let marker = marker();
+    let mut host = Host::start("confined", &marker, NONE, NONE, 1);
+    host.wait_for("ready");
+    host.wait_for("launched");
+    running(&marker);
+    let guardian = rustix::process::Pid::from_raw(guardian(host.child.id()) as i32).unwrap();
+    rustix::process::kill_process(guardian, rustix::process::Signal::KILL).unwrap();
+    host.child.kill().unwrap();
+    host.child.wait().unwrap();
+    gone(&marker);
+}
+
+/// A backend has its time for its own cleanup, and no more.
+#[test]
+fn a_module_with_grace_is_ended_by_the_guardian() {
+    let marker = marker();
+    let mut host = Host::start("confined", &marker, NONE, Duration::from_millis(700), 1);
+    host.wait_for("ready");
+    host.wait_for("launched");
+    running(&marker);
+    host.child.kill().unwrap();
+    host.child.wait().unwrap();
+    // Not at once: nothing but the guardian ends it.
+    assert_eq!(modules(&marker).len(), 4);
+    gone(&marker);
+}
+
+/// The groups of a host that was killed go, at the latest when the next host starts.
+#[test]
+fn nothing_is_left_of_hosts_that_were_killed_at_any_point() {
+    const TIMES: u32 = 200;
+    let mut hosts = Vec::new();
+    let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
+    let before = mounts();
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    for round in 0..TIMES {
+        let marker = marker();
+        let mut host = Host::start("confined", &marker, NONE, NONE, 2);
+        host.wait_for("ready");
+        // Any point of the launch and of what follows: up to three milliseconds.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_micros(seed % 3000) {
+            std::hint::spin_loop();
+        }
+        hosts.push(host.child.id());
+        host.child.kill().unwrap();
+        host.child.wait().unwrap();
+        let took = gone(&marker);
+
+        assert!(took < Duration::from_secs(2), "round {round}: {took:?}");
+    }
+    let next = Launcher::confined(Options::default()).unwrap();
+    let left: Vec<_> = hosts.iter().flat_map(|host| groups_of(*host)).collect();
+    assert_eq!(left, Vec::<std::path::PathBuf>::new());
+    assert_eq!(mounts(), before);
+    drop(next);
+    assert_eq!(groups_of(std::process::id()), Vec::<std::path::PathBuf>::new());
+}
