@@ -61,7 +61,10 @@ pub(super) fn run(package: &Path) -> Result<Found, String> {
     let held = || proc::children().iter().filter(|(_, name)| name == NAME).count();
     while held() < AT_ONCE {
         if Instant::now() >= until {
-            return Err(format!("only {} of {AT_ONCE} modules run at once", held()));
+            let held = held();
+            let why = running.into_iter().map(|one| one.wait()).find(|one| !one.is_launched());
+            let why = why.map_or_else(String::new, |one| one.to_json());
+            return Err(format!("only {held} of {AT_ONCE} modules run at once: {why}"));
         }
         std::thread::sleep(Duration::from_millis(2));
     }
