@@ -6,6 +6,7 @@ use crate::tools::Tools;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::path::Path;
 use std::time::Instant;
 
 /// Builds the host and the examples, runs each echo module through the host, and prints what came back.
@@ -14,18 +15,13 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools) -> Result<()> {
     Job::new("cargo").args(["build", "--quiet", "--package", "modberth"]).dir(&workspace.root).capture()?;
     let host = workspace.built("debug/modberth");
     let examples = examples::build_telling(workspace, tools, |name| println!("building {name}"))?;
+    let echoes: Vec<_> = examples.iter().filter(|example| example.name == "echo").collect();
+    let flags = flags(workspace, &host, echoes.first().copied());
     println!("\n{:<10} {:<10} {:<8} {:<58} {:>7}  confined", "language", "targets", "result", "data", "time");
     let mut failed = 0;
-    for example in examples.iter().filter(|example| example.name == "echo") {
+    for example in echoes {
         let begin = Instant::now();
-        let answer = Job::new(&host)
-            .args(["run", "--json"])
-            .arg(&example.dir)
-            .args(["echo", "--target", "a", "--target", "b", "-p", "message=Hello"])
-            .dir(&workspace.root)
-            .minutes(1)
-            .capture()
-            .and_then(|text| serde_json::from_str::<Value>(&text).context("the host's answer"));
+        let answer = ask(workspace, &host, example, flags);
         let millis = begin.elapsed().as_secs_f64() * 1000.0;
         let (verdict, data, confined) = match &answer {
             Ok(answer) => judge(answer),
@@ -42,6 +38,33 @@ pub(crate) fn run(workspace: &Workspace, tools: &Tools) -> Result<()> {
         bail!("{failed} of the modules did not answer as they should");
     }
     Ok(())
+}
+
+/// Runs one example through the host.
+fn ask(workspace: &Workspace, host: &Path, example: &Example, flags: &[&str]) -> Result<Value> {
+    Job::new(host)
+        .args(["run", "--json"])
+        .args(flags)
+        .arg(&example.dir)
+        .args(["echo", "--target", "a", "--target", "b", "-p", "message=Hello"])
+        .dir(&workspace.root)
+        .minutes(1)
+        .capture()
+        .and_then(|text| serde_json::from_str(&text).context("the host's answer"))
+}
+
+/// What the host needs on a machine that does not let modules be confined; said loudly.
+fn flags(workspace: &Workspace, host: &Path, example: Option<&Example>) -> &'static [&'static str] {
+    match example.map(|example| ask(workspace, host, example, &[])) {
+        Some(Err(problem)) if format!("{problem:#}").contains("sandbox.unavailable") => {
+            eprintln!(
+                "\nNOT CONFINED: this machine does not let modules be confined, so these run with \
+                 --unsafe-rlimits-only. {problem:#}"
+            );
+            &["--unsafe-rlimits-only"]
+        }
+        _ => &[],
+    }
 }
 
 /// What the table says about one answer of the host.

@@ -9,8 +9,8 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use modberth_package::Problems;
-use modberth_protocol::Violation;
 use modberth_protocol::json::quote;
+use modberth_protocol::{Code, Violation};
 use serde_json::{Value, json};
 
 use crate::args::Color;
@@ -98,7 +98,12 @@ impl Report {
         first: Option<&Detail<'_>>,
         details: &[Detail<'_>],
     ) -> io::Result<()> {
-        let mut text = format!("{BAD}error[{}]:{BAD:#} {}", violation.code, clean(&violation.message));
+        let mut message = clean(&violation.message);
+        if violation.code == Code::SandboxUnavailable {
+            // It lists what is missing and commands to type; two spaces stand where each of them ends.
+            message = message.replace("  ", "\n           ");
+        }
+        let mut text = format!("{BAD}error[{}]:{BAD:#} {message}", violation.code);
         let mut row = |name: &str, value: &str| {
             // Writing to a String cannot fail.
             let _ = write!(text, "\n  {DIM}{name:<8}{DIM:#} {value}");

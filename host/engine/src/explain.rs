@@ -108,7 +108,8 @@ mod tests {
     fn explained(code: Code, usage: impl FnOnce(&mut Usage)) -> Failure {
         let mut used = Usage::default();
         usage(&mut used);
-        let limits = Limits { memory_bytes: 32 << 20, cpu_percent: 50, ..Limits::default() };
+        let mut limits = Limits::default();
+        (limits.memory_bytes, limits.cpu_percent) = (32 << 20, 50);
         let bounds = Bounds {
             limits: &limits,
             ceiling: &Limits::default(),

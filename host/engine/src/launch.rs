@@ -35,14 +35,18 @@ fn unavailable(why: &str) -> Violation {
     Violation::new(Code::SandboxUnavailable, format!("{}.", in_one_line(why)))
 }
 
-/// A text of several lines, commands among them, in one.
+/// A text of several lines, commands among them, in one. Two spaces stand where a line ended, and only there.
 fn in_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for part in text.lines().map(str::trim).filter(|part| !part.is_empty()) {
-        if !line.is_empty() {
-            line.push_str(if line.ends_with([':', ';']) { " " } else { "; " });
+    for part in text.lines() {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        if words.is_empty() {
+            continue;
         }
-        line.push_str(part);
+        if !line.is_empty() {
+            line.push_str(if line.ends_with([':', ';']) { "  " } else { ";  " });
+        }
+        line.push_str(&words.join(" "));
     }
     line
 }
@@ -89,11 +93,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_stands_in_one_line() {
-        let text =
-            "the groups:\n  memory: closed\n  Or as root:\n    mkdir -p /x\n    for a in b; do c; done\n";
+        let text = "the groups:\n  memory: closed\n  Or as root:\n    mkdir -p /x   # first\n    for a in b; do c; done\n";
         assert_eq!(
             in_one_line(text),
-            "the groups: memory: closed; Or as root: mkdir -p /x; for a in b; do c; done"
+            "the groups:  memory: closed;  Or as root:  mkdir -p /x # first;  for a in b; do c; done"
         );
         let violation = unavailable(text);
         assert_eq!((violation.code.as_str(), violation.blame), ("sandbox.unavailable", Blame::Host));
@@ -102,8 +105,12 @@ mod tests {
 
     #[test]
     fn no_limit_is_so_low_that_nothing_starts() {
-        let nothing = Limits { memory_bytes: 0, tasks: 0, cpu_percent: 0, ..Limits::default() };
-        let least = Limits { memory_bytes: 16 << 20, tasks: 1, cpu_percent: 1, ..Limits::default() };
+        let limits = |memory_bytes, tasks, cpu_percent| {
+            let mut limits = Limits::default();
+            (limits.memory_bytes, limits.tasks, limits.cpu_percent) = (memory_bytes, tasks, cpu_percent);
+            limits
+        };
+        let (nothing, least) = (limits(0, 0, 0), limits(16 << 20, 1, 1));
         assert_eq!(raised(nothing), least);
         assert_eq!(raised(Limits::default()), Limits::default());
     }

@@ -1,4 +1,4 @@
-//! Output that a process outside the module holds open. Alone in its file, because it looks at all children of this
+//! Output that a process outside the module holds open. Alone in its file, because it looks at the threads of this
 //! process.
 
 mod support;
@@ -7,21 +7,17 @@ use std::fs::File;
 use std::time::Instant;
 
 use modberth_host::{Exit, Outcome};
-use rustix::fs::{CWD, FileType, Mode};
 use serde_json::json;
-use support::{GUARD, ROW, Scripted, code, exit, failure, hello, host, result, rows};
+use support::{GUARD, ROW, Scripted, code, exit, failure, hello, host, result, rows, threads_sleep};
 
 /// Plays an honest script while this process holds the module's standard output, and lets go of it when `ended` says
 /// so: with the end of everything of the module, or with the outcome.
 fn held(until_outcome: bool) -> Outcome {
     let script = [json!({"read": true}), hello(), result(ROW), json!({"wait": "fifo"})];
     let scripted = Scripted::new(&script);
-    let fifo = scripted.path("fifo");
-    rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     let host = host();
     let running = host.invoke(scripted.play());
-    // Opening waits for the module's end of it, so the module is there then.
-    let release = File::options().write(true).open(&fifo).unwrap();
+    let release = scripted.meet("fifo");
     let pid = *scripted.alive().first().unwrap();
     let copy = File::options().write(true).open(format!("/proc/{pid}/fd/1")).unwrap();
     drop(release);
@@ -31,31 +27,19 @@ fn held(until_outcome: bool) -> Outcome {
         return outcome;
     }
     let until = Instant::now() + GUARD;
-    while !(all_ended() && slots_sleep()) {
+    while !(has_ended(pid) && threads_sleep()) {
         assert!(Instant::now() < until, "the module did not end");
     }
     drop(copy);
     running.wait()
 }
 
-/// Every child of this process has ended, whether or not it was reaped.
-fn all_ended() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let children: Vec<String> = tasks
-        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
-        .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    children.iter().all(|pid| match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+/// The process has ended, whether or not it was reaped.
+fn has_ended(pid: u32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(line) => line.contains(") Z "),
         Err(_) => true,
-    })
-}
-
-/// The host has seen what there was to see: all its slots wait for something.
-fn slots_sleep() -> bool {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let lines = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
-    lines.filter(|line| line.contains("(modberth-slot")).all(|line| line.contains(") S "))
+    }
 }
 
 /// A process that the host itself is starting has copies of all its descriptors for a moment. That is no fault of the

@@ -3,11 +3,12 @@
 mod support;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use modberth_host::{Host, InterpreterKind, Invocation, Module};
+use modberth_host::{HostBuilder, InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
-use support::{code, failure, host, manifest, package, rows};
+use support::{builder, code, confines, failure, host, manifest, package, rows};
 
 fn python_manifest(entry: &str) -> Value {
     let mut manifest = manifest();
@@ -74,7 +75,11 @@ fn python_runs_isolated() {
     // Neither the module's folder nor the working directory is on the import path.
     let path = folder.path().join("payload").display().to_string();
     assert!(
-        !found[4].as_array().unwrap().iter().any(|entry| *entry == json!(path) || *entry == json!("")),
+        !found[4]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| *entry == json!(path) || *entry == json!("") || *entry == json!("/module")),
         "{found}"
     );
 }
@@ -83,7 +88,11 @@ fn python_runs_isolated() {
 fn python_gets_the_exact_environment_and_its_folder() {
     let text = format!("import os\n{}", python(r#"[dict(os.environ), os.getcwd(), __file__]"#));
     let (folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
-    let payload = std::fs::canonicalize(folder.path().join("payload")).unwrap();
+    // Where a confined module sees its package.
+    let payload = match confines() {
+        true => PathBuf::from("/module"),
+        false => std::fs::canonicalize(folder.path().join("payload")).unwrap(),
+    };
     let found = data(&module);
     assert_eq!(found[1], json!(payload));
     assert_eq!(found[2], json!(payload.join("main.py")));
@@ -166,8 +175,152 @@ fn interpreters_are_real_programs() {
         let shim = folder.path().join("shim");
         std::fs::write(&shim, format!("#!/bin/sh\nexec {} \"$@\"\n", found.path.display())).unwrap();
         std::fs::set_permissions(&shim, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let shimmed = Host::builder().python(&shim).node(&shim).build().unwrap();
+        let shimmed = builder().python(&shim).node(&shim).build().unwrap();
         assert_eq!(shimmed.interpreter(kind).unwrap(), found);
+    }
+}
+
+/// A folder that no confined module sees by itself. Below /tmp it has its own scratch space.
+fn outside() -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    support::open_to_all(folder.path(), 0o755);
+    folder
+}
+
+/// Copies by another process, so that nothing here has the copy open for writing when it is started.
+fn copy(source: &Path, target: &Path) {
+    std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+    let done = std::process::Command::new("cp").arg("-rL").args([source, target]).status().unwrap();
+    assert!(done.success(), "{}", source.display());
+}
+
+/// What a module says that runs in the interpreter at this path.
+fn data_with(builder: HostBuilder, module: &Module) -> Value {
+    let host = builder.build().unwrap();
+    rows(&host.invoke(Invocation::new(module.clone(), "play").target("a")).wait())[0]["data"].clone()
+}
+
+/// A Python outside the machine's program folders: a confined module gets the program and its library, at the same
+/// paths, and nothing else that lies there.
+#[test]
+fn python_outside_the_program_folders() {
+    let real = host().interpreter(InterpreterKind::Python).unwrap();
+    let library = "import json,os,sys; print(json.dumps([os.path.dirname(os.__file__), sys.base_prefix]))";
+    let asked = std::process::Command::new(&real.path).args(["-I", "-S", "-c", library]).output().unwrap();
+    let asked: (PathBuf, PathBuf) = serde_json::from_slice(&asked.stdout).unwrap();
+    let expression =
+        "[sys.executable, sys.base_prefix, seen(sys.executable), seen(os.path.dirname(os.__file__) + '/..')]";
+    let text = format!(
+        "import os, sys\ndef seen(path):\n    folder = os.path.dirname(os.path.realpath(path))\n    \
+         try:\n        return sorted(os.listdir(folder))\n    except OSError as error:\n        return error.errno\n{}",
+        python(expression)
+    );
+    let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
+
+    // The program alone: it goes on with the library that it was built for.
+    let alone = outside();
+    let program = alone.path().join("bin/python3");
+    copy(&real.path, &program);
+    std::fs::write(alone.path().join("bin/secret"), "").unwrap();
+    let found = data_with(builder().python(&program), &module);
+    assert_eq!((&found[0], &found[1]), (&json!(program), &json!(asked.1)));
+    // It sees no neighbour of the program: the names of the folder are closed to it, or there is one.
+    if confines() {
+        assert!(found[2] == json!(13) || found[2] == json!(["python3"]), "{found}");
+    }
+
+    // With a library of its own, and through a script as version managers install it.
+    let whole = outside();
+    let program = whole.path().join("bin/python3");
+    copy(&real.path, &program);
+    let name = asked.0.file_name().unwrap();
+    copy(&asked.0, &whole.path().join("lib").join(name));
+    std::fs::write(whole.path().join("secret"), "").unwrap();
+    let shim = whole.path().join("shim");
+    let script = format!("printf '#!/bin/sh\\nexec {} \"$@\"\\n' >shim && chmod 755 shim", program.display());
+    let made = std::process::Command::new("sh").args(["-c", &script]).current_dir(whole.path()).status();
+    assert!(made.unwrap().success());
+    for path in [&program, &shim] {
+        let found = data_with(builder().python(path), &module);
+        assert_eq!((&found[0], &found[1]), (&json!(program), &json!(whole.path())), "{}", path.display());
+    }
+    let interpreter = builder().python(&shim).build().unwrap().interpreter(InterpreterKind::Python).unwrap();
+    assert_eq!(interpreter.path, program);
+    assert_eq!(interpreter.binds, [whole.path().join("lib"), program.clone()]);
+    // The command line is for people, outside: it names the same program.
+    assert_eq!(builder().python(&shim).build().unwrap().command_line(&module).unwrap()[0], program);
+}
+
+/// The interpreters of a version manager, in a home that is closed to other users.
+#[test]
+fn python_of_pyenv() {
+    let versions = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".pyenv/versions");
+    let mut tried = 0;
+    for version in std::fs::read_dir(versions).into_iter().flatten().flatten() {
+        let program = version.path().join("bin/python3");
+        let host = builder().python(&program).build().unwrap();
+        // Too old, or no Python 3.
+        let Ok(interpreter) = host.interpreter(InterpreterKind::Python) else { continue };
+        tried += 1;
+        let text = format!("import ssl, hashlib, sqlite3\n{}", python("[sys.base_prefix, sys.executable]"));
+        let text =
+            if interpreter.binds.is_empty() { python("[sys.base_prefix, sys.executable]") } else { text };
+        let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
+        let found = data_with(builder().python(&program), &module);
+        assert_eq!(found, json!([version.path(), interpreter.path]));
+    }
+    if tried == 0 {
+        eprintln!("not run: python_of_pyenv: there is no Python of pyenv that is new enough");
+    }
+}
+
+/// Of Node.js one file is enough.
+#[test]
+fn node_outside_the_program_folders() {
+    let real = host().interpreter(InterpreterKind::Node).unwrap();
+    let folder = outside();
+    let program = folder.path().join("bin/node");
+    copy(&real.path, &program);
+    std::fs::write(folder.path().join("bin/secret"), "").unwrap();
+    let text = node("[process.execPath, fs.existsSync(process.execPath + '/../secret')]");
+    let (_folder, module) = package(&javascript_manifest("main.cjs"), &[("main.cjs", text.as_bytes())]);
+    let found = data_with(builder().node(&program), &module);
+    assert_eq!(found, json!([program, false]));
+    let interpreter = builder().node(&program).build().unwrap().interpreter(InterpreterKind::Node).unwrap();
+    assert_eq!(interpreter.binds, [program]);
+}
+
+/// An interpreter that confined modules cannot use is named with the reason, and the next one is tried.
+#[test]
+fn an_interpreter_that_no_module_can_use() {
+    if !confines() {
+        return support::not_run("an_interpreter_that_no_module_can_use");
+    }
+    let real = host().interpreter(InterpreterKind::Python).unwrap();
+    let refused = |program: &Path| {
+        let host = builder().python(program).build().unwrap();
+        let refused = host.interpreter(InterpreterKind::Python).unwrap_err();
+        assert_eq!(refused.code.as_str(), "host.interpreter");
+        refused.message
+    };
+    // Below /tmp a module has its scratch space.
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let program = folder.path().join("python3");
+    copy(&real.path, &program);
+    let message = refused(&program);
+    assert!(
+        message.contains(&program.display().to_string()) && message.contains("outside /tmp"),
+        "{message}"
+    );
+    if rustix::process::geteuid().is_root() {
+        let folder = outside();
+        let program = folder.path().join("python3");
+        copy(&real.path, &program);
+        support::open_to_all(&program, 0o700);
+        let message = refused(&program);
+        for part in [&*program.display().to_string(), "0700", "cannot be started by the user "] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
     }
 }
 
@@ -200,7 +353,7 @@ fn silent_interpreter() -> tempfile::TempDir {
 #[test]
 fn an_interpreter_is_asked_for_ten_seconds_by_default() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let start = Instant::now();
     let refused = host.interpreter(InterpreterKind::Python).unwrap_err();
     let took = start.elapsed();
@@ -214,7 +367,7 @@ fn an_interpreter_is_asked_for_ten_seconds_by_default() {
 #[test]
 fn an_interpreter_that_does_not_answer_holds_nobody_up() {
     let folder = silent_interpreter();
-    let host = Host::builder().python(folder.path().join("python3")).build().unwrap();
+    let host = builder().python(folder.path().join("python3")).build().unwrap();
     let (_folder, module) = package(&python_manifest("main.py"), &[("main.py", b"")]);
     let invocation = || Invocation::new(module.clone(), "play").target("a");
     let start = Instant::now();

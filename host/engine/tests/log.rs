@@ -5,7 +5,7 @@ mod support;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use modberth_host::Invocation;
+use modberth_host::{Host, Invocation};
 use serde_json::json;
 use support::{Scripted, hello, host, result};
 
@@ -61,9 +61,24 @@ fn the_log_names_the_action_and_no_value() {
     assert_eq!(support::code(&refused), "parameter.length");
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     for expected in
-        [&*outcome.id, "org.example.scripted", "typed", "alice", "NOT CONFINED", "WARN", "parameter.length"]
+        [&*outcome.id, "org.example.scripted", "typed", "alice", "confined=true", "parameter.length"]
     {
-        assert!(text.contains(expected), "{expected}: {text}");
+        assert!(!support::confines() || text.contains(expected), "{expected}: {text}");
+    }
+    // Every line about a module that was not confined says so, and those that nobody filters out warn.
+    log.0.lock().unwrap().clear();
+    for (builder, word) in
+        [(support::plain(), "NOT CONFINED"), (Host::builder().rlimits_only(true), "CONFINED")]
+    {
+        let outcome = builder.build().unwrap().invoke(scripted.play()).wait();
+        assert!(outcome.process.is_some_and(|process| !process.confinement.is_confined()));
+        let text = String::from_utf8(std::mem::take(&mut *log.0.lock().unwrap())).unwrap();
+        let lines = |part: &str| text.lines().filter(|line| line.contains(part)).count();
+        assert!(
+            text.lines().filter(|line| line.contains(" WARN ")).any(|line| line.contains(word)),
+            "{text}"
+        );
+        assert_eq!((lines("confined=false"), lines("confined=true")), (1, 0), "{text}");
     }
     for secret in ["s3cr3", "secret-data", "secret-words", "target-id"] {
         assert!(!text.contains(secret), "{secret}: {text}");

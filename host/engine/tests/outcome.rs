@@ -4,7 +4,7 @@ mod support;
 
 use modberth_host::{Invocation, Outcome};
 use serde_json::{Value, json};
-use support::{Scripted, hello, honest, honest_then, host, play, result, short_host};
+use support::{Scripted, hello, honest, honest_then, host, plain, play, play_in, result, short_host};
 
 /// Asserts that the outcome has the documented shape, and gives it.
 fn checked(outcome: &Outcome) -> Value {
@@ -29,7 +29,21 @@ fn checked(outcome: &Outcome) -> Value {
         ],
     );
     if document["process"].is_object() {
-        known(&document["process"], &["exit", "confined", "confinement", "stderr", "cpu_ms"]);
+        known(
+            &document["process"],
+            &[
+                "exit",
+                "confined",
+                "confinement",
+                "stderr",
+                "cpu_ms",
+                "peak_memory_bytes",
+                "oom_kills",
+                "throttled_periods",
+                "throttled_ms",
+                "refused_tasks",
+            ],
+        );
     }
     document
 }
@@ -50,8 +64,10 @@ fn results() {
     assert_eq!((&document["ok"], &document["outcome"]), (&json!(false), &json!("results")));
     assert_eq!(checked(&play(&honest()))["ok"], true);
     assert_eq!(document["process"]["exit"], json!({"status": 0}));
-    assert_eq!(document["process"]["confined"], json!(false));
-    assert!(document["process"]["confinement"].as_str().unwrap().starts_with("NOT CONFINED"));
+    if support::confines() {
+        assert_eq!(document["process"]["confined"], json!(true));
+        assert_eq!(document["process"]["confinement"], "confined");
+    }
     assert_eq!(
         document["process"]["stderr"],
         json!({"text": "a line\n\u{1b}[31m", "bytes": 12, "cut": false})
@@ -62,9 +78,11 @@ fn results() {
 
 #[test]
 fn failures() {
-    let document = checked(&play(&honest_then([json!({"signal": 15})])));
+    let document = checked(&play_in(plain(), &honest_then([json!({"signal": 15})])));
     assert_eq!(document["process"]["exit"], json!({"signal": 15, "name": "SIGTERM"}));
     assert_eq!(document["failure"]["notes"], json!([]));
+    assert_eq!(document["process"]["confined"], json!(false));
+    assert!(document["process"]["confinement"].as_str().unwrap().starts_with("NOT CONFINED"));
 
     let document = checked(&play(&[json!({"exit": 2})]));
     assert_eq!(document["failure"]["notes"][0]["code"], "frame.missing");

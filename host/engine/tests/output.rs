@@ -5,7 +5,8 @@ mod support;
 use modberth_host::Exit;
 use serde_json::{Value, json};
 use support::{
-    ROW, Scripted, code, exit, failure, hello, honest, honest_then, host, notes, play, result, rows,
+    ROW, Scripted, code, exit, failure, hello, honest, honest_then, host, notes, plain, play, play_in,
+    result, rows,
 };
 
 /// Plays a script that must fail with this code; gives the violation as JSON.
@@ -30,13 +31,13 @@ fn rowing(rows: &str) -> Vec<Value> {
 // P1-HOST-02, P1-HOST-03: exactly these two frames reach the module, then the end of its input.
 #[test]
 fn the_module_reads_exactly_hello_and_invoke() {
-    let script = [json!({"save": "input"}), hello(), result(r#"{"target":"a/","data":null}"#)];
+    let script = [json!({"show": true}), hello(), result(r#"{"target":"a/","data":null}"#)];
     let scripted = Scripted::new(&script);
     let invocation = modberth_host::Invocation::new(scripted.module.clone(), "typed")
         .targets(["é", " a "])
         .parameters(" {\"text\" : \"h\\u00e9\", \"count\":9} ");
     let outcome = host().invoke(invocation).wait();
-    let input = std::fs::read(scripted.path("input")).unwrap();
+    let input = outcome.process.as_ref().unwrap().stderr.kept.clone();
     let mut expected = Vec::new();
     for payload in [
         r#"{"version":1,"type":"hello","host_api":1}"#.to_owned(),
@@ -61,7 +62,7 @@ fn an_honest_module_is_accepted() {
     assert_eq!(rows(&outcome), json!([{"target": "a", "data": 1}]));
     assert_eq!(exit(&outcome), Some(Exit::Status(0)));
     let process = outcome.process.unwrap();
-    assert!(!process.confinement.is_confined());
+    assert_eq!(process.confinement.is_confined(), support::confines());
     assert_eq!(process.stderr.bytes, 0);
 }
 
@@ -285,12 +286,17 @@ fn exit_status_and_signal_fail_a_perfect_answer() {
     assert_eq!(code(&outcome), "process.exit_status");
     assert_eq!(failure(&outcome).violation.actual, Some(3));
     assert_eq!(exit(&outcome), Some(Exit::Status(3)));
+    // The first process of a namespace is deaf to its own signals, so these are sent without one.
     for signal in [6, 8, 9, 15] {
-        let outcome = play(&honest_then([json!({"signal": signal})]));
+        let outcome = play_in(plain(), &honest_then([json!({"signal": signal})]));
         assert_eq!(code(&outcome), "process.signal");
         assert_eq!(failure(&outcome).violation.actual, Some(signal));
         assert_eq!(exit(&outcome), Some(Exit::Signal(i32::try_from(signal).unwrap())));
     }
+    // A real crash is told everywhere. Which signal it is differs: the first process of a namespace is deaf to SIGABRT.
+    let outcome = play(&honest_then([json!({"abort": true})]));
+    assert_eq!(code(&outcome), "process.signal");
+    assert!(matches!(exit(&outcome), Some(Exit::Signal(4 | 5 | 6 | 11))), "{:?}", exit(&outcome));
 }
 
 // P1-HOST-23: a crash is told as a crash; that output is missing then is a note.

@@ -9,23 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use modberth_host::{Exit, Host, Invocation, Outcome, Running};
+use modberth_host::{Exit, Invocation, Outcome, Running};
 use serde_json::{Value, json};
 use support::{
-    GUARD, Scripted, code, exit, failure, hello, honest, honest_then, host, notes, rows, short_host,
+    GUARD, Scripted, builder, code, exit, failure, hello, honest, honest_then, host, notes, plain, rows,
+    short_host, shortened,
 };
 
 fn hang() -> Value {
     json!({"hang": true})
-}
-
-/// Waits for a file that a module makes, so that it is known to run.
-fn wait_for(scripted: &Scripted, name: &str) {
-    let until = Instant::now() + GUARD;
-    while !scripted.path(name).exists() {
-        assert!(Instant::now() < until, "the module never ran");
-        std::thread::yield_now();
-    }
 }
 
 fn wait(running: Running) -> Outcome {
@@ -76,7 +68,7 @@ fn the_default_deadline_is_ten_seconds() {
 #[test]
 fn the_backstop_is_told_as_a_deadline() {
     let limits = modberth_host::Limits::from_json(br#"{"process_1_backstop_ms":100}"#).unwrap();
-    let host = Host::builder().limits(limits).build().unwrap();
+    let host = builder().limits(limits).build().unwrap();
     let scripted = Scripted::new(&[hang()]);
     let outcome = wait(host.invoke(scripted.play()));
     assert_eq!(code(&outcome), "process.deadline");
@@ -89,10 +81,10 @@ fn the_backstop_is_told_as_a_deadline() {
 #[test]
 fn a_cancelled_action_is_gone_when_it_returns() {
     for step in [hang(), json!({"spin": true})] {
-        let scripted = Scripted::new(&[json!({"mark": "runs"}), json!({"stderr": "last words"}), step]);
+        let scripted = Scripted::new(&[json!({"wait": "runs"}), json!({"stderr": "last words"}), step]);
         let host = host();
         let running = host.invoke(scripted.play());
-        wait_for(&scripted, "runs");
+        scripted.release("runs");
         let canceller = running.canceller();
         running.cancel();
         canceller.cancel();
@@ -105,10 +97,10 @@ fn a_cancelled_action_is_gone_when_it_returns() {
 
 #[test]
 fn dropping_a_running_action_cancels_it() {
-    let scripted = Scripted::new(&[json!({"mark": "runs"}), hang()]);
+    let scripted = Scripted::new(&[json!({"wait": "runs"}), hang()]);
     let host = host();
     let running = host.invoke(scripted.play());
-    wait_for(&scripted, "runs");
+    scripted.release("runs");
     drop(running);
     let until = Instant::now() + GUARD;
     while !scripted.alive().is_empty() {
@@ -119,10 +111,10 @@ fn dropping_a_running_action_cancels_it() {
 
 #[test]
 fn dropping_the_host_leaves_nothing() {
-    let scripted = Scripted::new(&[json!({"mark": "runs"}), hang()]);
+    let scripted = Scripted::new(&[json!({"wait": "runs"}), hang()]);
     let host = host();
     let running = host.invoke(scripted.play());
-    wait_for(&scripted, "runs");
+    scripted.release("runs");
     drop(host);
     assert_eq!(scripted.alive(), Vec::<u32>::new());
     assert_eq!(code(&wait(running)), "process.cancelled");
@@ -139,12 +131,33 @@ fn cancelling_what_is_done_changes_nothing() {
     assert!(outcome.results().is_some());
 }
 
-// P1-HOST-02, P1-HOST-27: the module's exit is not the end while a descendant lives, and nothing is left after it.
+// P1-HOST-02, P1-HOST-27: a confined module is the first process of its namespace, so everything ends with it, and it is
+// judged by what it answered.
+#[test]
+fn descendants_end_with_a_confined_module() {
+    if !support::confines() {
+        return support::not_run("descendants_end_with_a_confined_module");
+    }
+    for kind in ["closed", "stdout", "stopped", "short"] {
+        let scripted = Scripted::new(&honest_then([json!({"child": kind}), json!({"wait": "alive"})]));
+        let host = host();
+        let running = host.invoke(scripted.play());
+        let held = scripted.meet("alive");
+        // It has descendants that would live for two minutes, so that there is something to end.
+        assert!(kind == "short" || scripted.alive().len() > 1, "{kind}");
+        drop(held);
+        assert_eq!(rows(&wait(running)), json!([{"target": "a", "data": 1}]), "{kind}");
+        assert_eq!(scripted.alive(), Vec::<u32>::new(), "{kind}");
+    }
+}
+
+// P1-HOST-02, P1-HOST-27: without confinement the module's exit is not the end while a descendant lives, and nothing is
+// left after it.
 #[test]
 fn descendants_are_left_behind() {
     for kind in ["closed", "stdout", "stopped"] {
         let scripted = Scripted::new(&honest_then([json!({"child": kind})]));
-        let outcome = wait(short_host(10_000, 50).invoke(scripted.play()));
+        let outcome = wait(shortened(plain(), 10_000, 50).invoke(scripted.play()));
         assert_eq!(code(&outcome), "process.left_behind", "{kind}");
         let violation = &failure(&outcome).violation;
         assert_eq!((violation.limit, violation.blame.as_str()), (Some(50), "module"));
@@ -153,7 +166,7 @@ fn descendants_are_left_behind() {
 
         // A module that failed by itself failed for that reason first.
         let scripted = Scripted::new(&honest_then([json!({"child": kind}), json!({"exit": 4})]));
-        let outcome = wait(short_host(10_000, 50).invoke(scripted.play()));
+        let outcome = wait(shortened(plain(), 10_000, 50).invoke(scripted.play()));
         assert_eq!(code(&outcome), "process.exit_status");
         assert_eq!(notes(&outcome)[0], "process.left_behind");
         assert_eq!(scripted.alive(), Vec::<u32>::new(), "{kind}");
@@ -164,8 +177,9 @@ fn descendants_are_left_behind() {
 #[test]
 fn the_default_linger_is_half_a_second() {
     let scripted = Scripted::new(&honest_then([json!({"child": "closed"})]));
+    let host = plain().build().unwrap();
     let start = Instant::now();
-    let outcome = wait(host().invoke(scripted.play()));
+    let outcome = wait(host.invoke(scripted.play()));
     let took = start.elapsed();
     assert_eq!(code(&outcome), "process.left_behind");
     assert_eq!(failure(&outcome).violation.limit, Some(500));
@@ -185,10 +199,10 @@ fn descendants_are_gone_after_a_violation_a_deadline_and_a_cancellation() {
     assert_eq!(code(&wait(short_host(500, 500).invoke(scripted.play()))), "process.deadline");
     assert_eq!(scripted.alive(), Vec::<u32>::new());
 
-    let scripted = Scripted::new(&[child(), json!({"mark": "runs"}), hang()]);
+    let scripted = Scripted::new(&[child(), json!({"wait": "runs"}), hang()]);
     let host = host();
     let running = host.invoke(scripted.play());
-    wait_for(&scripted, "runs");
+    scripted.release("runs");
     running.cancel();
     assert_eq!(code(&wait(running)), "process.cancelled");
     assert_eq!(scripted.alive(), Vec::<u32>::new());
@@ -197,7 +211,8 @@ fn descendants_are_gone_after_a_violation_a_deadline_and_a_cancellation() {
 #[test]
 fn a_descendant_that_ends_soon_is_waited_for() {
     let scripted = Scripted::new(&honest_then([json!({"child": "short"})]));
-    assert_eq!(rows(&wait(host().invoke(scripted.play()))), json!([{"target": "a", "data": 1}]));
+    let host = plain().build().unwrap();
+    assert_eq!(rows(&wait(host.invoke(scripted.play()))), json!([{"target": "a", "data": 1}]));
 }
 
 /// Parameters that fill a frame almost to its limit.
@@ -261,10 +276,10 @@ fn one_process_for_sixty_four_targets() {
 // Four at once, 64 more wait, one more is refused; the deadline runs while waiting, and what waits can be cancelled.
 #[test]
 fn the_queue_is_bounded() {
-    let busy = Scripted::new(&[json!({"mark": "runs"}), hang()]);
+    let busy = Scripted::new(&[json!({"wait": "runs"}), hang()]);
     let host = host();
     let running: Vec<Running> = (0..4).map(|_| host.invoke(busy.play())).collect();
-    wait_for(&busy, "runs");
+    busy.release("runs");
     let until = Instant::now() + GUARD;
     while busy.alive().len() < 4 {
         assert!(Instant::now() < until);
@@ -347,7 +362,7 @@ impl Wake for Broken {
 #[test]
 fn a_waker_that_panics_costs_no_slot() {
     let scripted = Scripted::new(&honest());
-    let host = Host::builder().actions(1).build().unwrap();
+    let host = builder().actions(1).build().unwrap();
     let waker = Waker::from(Arc::new(Broken));
     for _ in 0..3 {
         let mut running = Box::pin(host.invoke(scripted.play()));

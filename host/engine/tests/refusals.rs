@@ -1,5 +1,5 @@
 //! What the host refuses before a process starts: each with its own code and place, and nothing runs. The module here
-//! would leave a mark, and never does.
+//! would take a mark, and never does.
 
 mod support;
 
@@ -10,11 +10,11 @@ use modberth_host::{Grant, Host, Invocation, Module, Outcome};
 use modberth_package::manifest::{Architecture, Protocol, Runtime};
 use modberth_protocol::Violation;
 use serde_json::json;
-use support::{Scripted, failure, honest, host, manifest, package};
+use support::{Scripted, builder, failure, honest, host, manifest, package};
 
-/// A module that leaves a mark and would answer well.
+/// A module that takes a mark and would answer well.
 fn marking() -> Scripted {
-    let script: Vec<_> = [json!({"mark": "mark"})].into_iter().chain(honest()).collect();
+    let script: Vec<_> = [json!({"take": "mark"})].into_iter().chain(honest()).collect();
     Scripted::new(&script)
 }
 
@@ -22,7 +22,7 @@ fn marking() -> Scripted {
 fn refused(scripted: &Scripted, invocation: Invocation, code: &str, blame: &str) -> Violation {
     let outcome = host().invoke(invocation).wait();
     assert!(!outcome.is_launched(), "{outcome}");
-    assert!(!scripted.path("mark").exists(), "a process ran: {outcome}");
+    assert!(!scripted.has_taken("mark"), "a process ran: {outcome}");
     let violation = failure(&outcome).violation.clone();
     assert_eq!((violation.code.as_str(), violation.blame.as_str()), (code, blame), "{outcome}");
     violation
@@ -32,13 +32,13 @@ fn invoke(scripted: &Scripted, action: &str, targets: &[&str], parameters: &str)
     Invocation::new(scripted.module.clone(), action).targets(targets.iter().copied()).parameters(parameters)
 }
 
-// The module of these tests does run, and leave its mark, when nothing is wrong.
+// The module of these tests does run, and take its mark, when nothing is wrong.
 #[test]
 fn the_mark_tells_that_it_ran() {
     let scripted = marking();
     let outcome = host().invoke(scripted.play()).wait();
     assert!(outcome.results().is_some(), "{outcome}");
-    assert!(scripted.path("mark").exists());
+    assert!(scripted.has_taken("mark"));
 }
 
 // P1-HOST-15
@@ -276,6 +276,40 @@ fn a_member_that_is_gone_or_closed() {
     assert!(violation.message.contains("cannot be started"), "{violation}");
 }
 
+/// P1-HOST-28: a confined module runs under a user of its own, so what that user cannot read is told with file and mode.
+#[test]
+fn a_member_that_the_modules_user_cannot_read() {
+    if !support::confines() || !rustix::process::geteuid().is_root() {
+        return support::not_run("a_member_that_the_modules_user_cannot_read");
+    }
+    for (name, mode, shown, verb) in [
+        ("script.json", 0o600, "0600", "cannot be read"),
+        ("scripted", 0o700, "0700", "cannot be started"),
+        ("scripted", 0o744, "0744", "cannot be started"),
+        (".", 0o711, "0711", "cannot be entered and read"),
+    ] {
+        let scripted = marking();
+        if name == "scripted" {
+            // The program itself is shared by all tests.
+            let bytes = std::fs::read(scripted.path(name)).unwrap();
+            std::fs::remove_file(scripted.path(name)).unwrap();
+            std::fs::write(scripted.path(name), bytes).unwrap();
+        }
+        support::open_to_all(&scripted.path(name), mode);
+        let violation = refused(&scripted, scripted.play(), "package.file_mode", "caller");
+        assert_eq!(violation.place.file.as_deref(), Some(name));
+        for part in [shown, verb, "by the user ", "that modules run under"] {
+            assert!(violation.message.contains(part), "{part}: {violation}");
+        }
+        assert!(violation.remedy().contains("chmod -R a+rX"), "{violation}");
+        // A host that runs modules as its own user, root, reads and starts all of it.
+        if mode & 0o100 != 0 || name != "scripted" {
+            let plain = support::plain().build().unwrap();
+            assert!(plain.invoke(scripted.play()).wait().is_launched(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn an_entry_that_is_no_program() {
     let scripted = marking();
@@ -299,7 +333,7 @@ fn an_interpreter_that_is_not_there() {
         assert!(violation.message.contains(text), "{violation}");
         assert!(!outcome.is_launched());
     };
-    told(&invoke(Host::builder().python("/no/such/python").build().unwrap()), "/no/such/python");
+    told(&invoke(builder().python("/no/such/python").build().unwrap()), "/no/such/python");
 
     // One that is too old, one that hangs, one that says nothing.
     let folder = tempfile::tempdir().unwrap();
@@ -310,12 +344,12 @@ fn an_interpreter_that_is_not_there() {
         path
     };
     let old = program("old", "echo /bin/sh; echo 3.10.9");
-    told(&invoke(Host::builder().python(old).build().unwrap()), "version 3.10.9 is older than 3.11");
+    told(&invoke(builder().python(old).build().unwrap()), "version 3.10.9 is older than 3.11");
     let silent = program("silent", "exit 0");
-    told(&invoke(Host::builder().python(silent).build().unwrap()), "No such file");
+    told(&invoke(builder().python(silent).build().unwrap()), "No such file");
     let hanging = program("hanging", "exec sleep 60");
     let limits = modberth_host::Limits::from_json(br#"{"interpreter_ms":50}"#).unwrap();
-    told(&invoke(Host::builder().python(hanging).limits(limits).build().unwrap()), "no answer after 50 ms");
+    told(&invoke(builder().python(hanging).limits(limits).build().unwrap()), "no answer after 50 ms");
 }
 
 #[test]

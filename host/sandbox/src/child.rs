@@ -108,6 +108,11 @@ pub(crate) fn default_signals() {
 /// Stores a value where another process of the same memory waits, and wakes it.
 pub(crate) fn announce(place: &AtomicU32, value: u32) {
     place.store(value, SeqCst);
+    wake(place);
+}
+
+/// Wakes who waits at a place.
+pub(crate) fn wake(place: &AtomicU32) {
     let wake = (libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG) as usize;
     call(libc::SYS_futex, [place.as_ptr() as usize, wake, i32::MAX as usize, 0, 0, 0]);
 }

@@ -4,6 +4,7 @@
 //! namespace with the module's root in it, the guardian, and the thread that prepares spares. A launch takes a spare,
 //! hands it the package, reads the limits back, and gives the running module away. `ARCHITECTURE.md` has the picture.
 
+mod give;
 mod guardian;
 mod layer;
 mod pool;
@@ -28,7 +29,7 @@ use crate::cgroup::{self, Counters, Layout, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
-use crate::profile::{Confinement, Limits, Profile, SocketFamily};
+use crate::profile::{Bind, Confinement, Limits, Profile, SocketFamily};
 use crate::seccomp::Filter;
 
 use guardian::{Guardian, MOST_SLOTS};
@@ -42,6 +43,12 @@ use users::Users;
 
 pub use layer::Layer;
 pub(crate) use running::Confined;
+
+/// What a module with the machine's network needs to find names and trust servers.
+const NETWORK_FILES: [&str; 4] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"];
+
+/// Binds that a profile can have, beside the package and the files for the network.
+const MOST_BINDS: usize = spare::MOST_MOUNTS - 1 - NETWORK_FILES.len();
 
 /// The module's user and group id as it sees them itself.
 const INNER_ID: u32 = 1000;
@@ -181,9 +188,10 @@ impl Ground {
 
 /// The launcher's inside.
 pub(crate) struct Sandbox {
-    ground: Arc<Ground>,
-    guardian: Arc<Guardian>,
+    // They go in this order: spares, the guardian, and then the groups that both lived in.
     pool: Arc<Pool>,
+    guardian: Arc<Guardian>,
+    ground: Arc<Ground>,
     nursery: Option<JoinHandle<()>>,
     grouped: bool,
 }
@@ -211,7 +219,7 @@ impl Sandbox {
         let pool = Arc::new(Pool::new((slots + 1).min(MOST_SLOTS as u32)));
         let nursery = pool::start(Arc::clone(&pool), Arc::clone(&ground), Arc::clone(&guardian))
             .map_err(|error| Unavailable::machine("starting a thread", error))?;
-        let sandbox = Arc::new(Self { ground, guardian, pool, nursery: Some(nursery), grouped });
+        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped });
         let spare = sandbox.pool.take(Kind::default(), Instant::now() + START_PATIENCE);
         let spare = spare.map_err(|error| match error {
             LaunchError::Machine { doing, source } => Unavailable::machine(doing, source),
@@ -276,6 +284,14 @@ impl Sandbox {
         let kind = Kind { network: profile.network, outlives: !profile.grace.is_zero() };
         let mut spare = sandbox.pool.take(kind, until)?;
         let launched = Instant::now();
+        if let Some(user) = spare.slot.user(&sandbox.ground) {
+            for bind in profile.binds.iter().filter(|bind| bind.writable && bind.source.is_dir()) {
+                if let Err(source) = give::give(&bind.source, user) {
+                    sandbox.pool.put(spare);
+                    return Err(LaunchError::Give { folder: bind.source.clone(), source }.into());
+                }
+            }
+        }
         match sandbox.start(&mut spare, order, trees, profile, until) {
             Ok((before, peak)) => {
                 let (slot, process, streams) = spare.into_running();
@@ -283,8 +299,11 @@ impl Sandbox {
                 Ok(Process::new(streams, Body::Confined(Box::new(confined)), sandbox.confinement(), launched))
             }
             Err(error) => {
-                guardian.unwatch(spare.slot.index);
+                let backstop = guardian.unwatch(spare.slot.index);
                 let mut slot = spare.discard();
+                if backstop {
+                    slot.quota_was_lifted();
+                }
                 slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
                 sandbox.pool.give_back(slot);
                 Err(error)
@@ -325,14 +344,14 @@ impl Sandbox {
         let mut mounts = Vec::new();
         let mut trees = Vec::new();
         if mounted {
-            if profile.binds.len() >= spare::MOST_MOUNTS {
+            if profile.binds.len() > MOST_BINDS {
                 return Err(LaunchError::Profile {
                     what: format!("{} binds", profile.binds.len()),
-                    why: "a module has at most 15",
+                    why: "a module has at most 11",
                 });
             }
             self.mount(package, inner, !ground.layers.has(Layer::ReadOnlyFiles), &mut mounts, &mut trees)?;
-            for bind in &profile.binds {
+            for bind in network_files(profile).iter().chain(&profile.binds) {
                 if !bind.source.is_absolute() || !bind.target.is_absolute() {
                     return Err(LaunchError::Profile {
                         what: format!("the bind of {} at {}", bind.source.display(), bind.target.display()),
@@ -484,6 +503,12 @@ pub(crate) fn resources(profile: &Profile, grouped: bool) -> Vec<(u32, u64)> {
     resources
 }
 
+/// Binds of the machine's files for the network, for a profile that has it.
+fn network_files(profile: &Profile) -> Vec<Bind> {
+    let there = NETWORK_FILES.iter().map(Path::new).filter(|path| profile.network && path.exists());
+    there.map(|path| Bind { source: path.to_owned(), target: path.to_owned(), writable: false }).collect()
+}
+
 /// What Landlock leaves allowed.
 fn rules(profile: &Profile) -> Result<Vec<landlock::Rule>, LaunchError> {
     use landlock::{Access, Rule};
@@ -501,7 +526,7 @@ fn rules(profile: &Profile) -> Result<Vec<landlock::Rule>, LaunchError> {
     for place in root::program_folders() {
         rule(&place, Access::Read)?;
     }
-    for bind in &profile.binds {
+    for bind in network_files(profile).iter().chain(&profile.binds) {
         rule(&bind.target, if bind.writable { Access::ReadWrite } else { Access::Read })?;
     }
     Ok(rules)

@@ -78,6 +78,14 @@ pub enum LaunchError {
         /// Why it is not given.
         why: &'static str,
     },
+    /// A folder that the module may write to could not be given to its user.
+    #[error("giving {} to the module's user: {source}", folder.display())]
+    Give {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The keeper ended before it had said anything, so what the module started may live on.
     #[error("the process that keeps the module was killed, so what the module started may live on")]
     KeeperLost,

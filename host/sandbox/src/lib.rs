@@ -5,18 +5,14 @@
 //! has ended; the module and everything it started is gone) and [`Process::stop`], after which no descendant lives
 //! (P1-HOST-27, P1-HOST-32).
 //!
-//! The only launcher today is the **plain** one. It starts the module with exact arguments, environment and
-//! descriptors, and it stops all of it again, but it **does not confine**: the module runs with the rights of the
-//! host. Every process it starts says so ([`Confinement::None`]) and every launch logs a warning.
-//!
-//! ```
+//! ```no_run
 //! use std::time::Duration;
-//! use modberth_sandbox::{Command, Exit, Launch, Launcher, Profile, Word};
+//! use modberth_sandbox::{Command, Exit, Launch, Launcher, Options, Profile, Word};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let launcher = Launcher::plain()?;
+//! let launcher = Launcher::confined(Options::default())?;
 //! let command = Command::new(Word::text("/bin/sh")).arg(Word::text("-c")).arg(Word::text("exit 3"));
-//! let process = launcher.launch(&Launch::new("/tmp", &command, &Profile::action()))?;
+//! let process = launcher.launch(&Launch::new("/srv/package", &command, &Profile::action()))?;
 //! process.wait_gone(Some(Duration::from_secs(60)))?;
 //! let ended = process.stop(Duration::from_secs(60))?;
 //! assert_eq!(ended.exit, Some(Exit::Status(3)));
@@ -24,15 +20,46 @@
 //! # }
 //! ```
 //!
-//! # How a module and its descendants are stopped
+//! # What confines a module
 //!
-//! Between the host and the module stands a **keeper**: a process of a few dozen system calls that shares the
+//! [`Launcher::confined`] puts up every layer or refuses:
+//!
+//! | layer | what the module has |
+//! |---|---|
+//! | mounts | `/module` (its package) and `/usr` read-only, `/tmp` of its own with a bound on bytes and files, `/dev/null`, `/dev/zero`, `/dev/urandom`; no `/proc`, `/sys`, `/etc` |
+//! | namespaces | user, pid (it is process 1), mount, network (nothing in it), ipc, uts, cgroup |
+//! | user | one of its own on the machine for each slot where the host is root; an ordinary user with no capability inside |
+//! | control group | memory, swap, tasks, processor time; written and read back before it runs (P1-HOST-26) |
+//! | resource limits | open files, file size, processor time, locked memory, queues, pending signals, no core dump |
+//! | Landlock | the same files once more, where the kernel has it; no TCP, no signals to outside |
+//! | system calls | a list; everything else is refused. No socket, no new namespace, no mount, no tracing |
+//! | environment | the profile's, and nothing of the host's; three pipes and no other descriptor |
+//!
+//! # Slots, spares and the guardian
+//!
+//! A launcher has **slots**, each with a control group and a network namespace that are used by one module after the
+//! other. In each waits a **spare**: a process that shares the host's memory, has gone into its namespaces and group, and
+//! sleeps. A launch reads the limits back, hands the spare the package (as a mount) and the program, and the spare
+//! becomes the module. So what is slow lies before the action: moving a process between groups alone can take the kernel
+//! milliseconds. One thread, which lives as long as the launcher, makes all spares.
+//!
+//! The module is process 1 of its namespace: when it ends or is killed, the kernel ends everything in it. It also ends
+//! with the thread that made it (PR_SET_PDEATHSIG, which the filter does not let it take back), so with the host. A
+//! **guardian** process, in a session and a group of its own, ends what is late when the host is stopped, gives a
+//! backend its time when the host has died, and removes the groups of a dead host; a host whose guardian died starts
+//! another before its next launch (P1-HOST-25).
+//!
+//! Where the host may not make mounts (an ordinary user), each spare builds its root in its user namespace; the control
+//! groups have to be delegated to the user then. `docs/operating.md` says how.
+//!
+//! # The plain launcher
+//!
+//! [`Launcher::plain`] does not confine: it starts and stops modules exactly, for tests and for authors on machines that
+//! cannot do more. Between host and module stands a **keeper**: a process of a few dozen system calls that shares the
 //! host's memory, holds none of its descriptors, and does four things. It starts the module; it reaps whatever the
 //! module leaves; it kills everything when the host says so, when the host is gone, or when the profile's backstop
-//! passes; and it ends when nothing is left. So "the keeper has ended" is the one fact the host waits for.
-//!
-//! How the keeper gets hold of descendants that have forked twice, begun a session of their own and ignore every
-//! signal depends on the machine ([`Reach`]):
+//! passes; and it ends when nothing is left. How it gets hold of descendants that have forked twice, begun a session of
+//! their own and ignore every signal depends on the machine ([`Reach`]):
 //!
 //! * [`Reach::PidNamespace`]: the keeper is process 1 of a new process namespace, made directly (with
 //!   CAP_SYS_ADMIN) or inside a new user namespace. When it ends, the kernel kills the whole namespace before

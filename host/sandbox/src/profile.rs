@@ -13,11 +13,13 @@ use std::time::Duration;
 pub struct Profile {
     /// The whole environment of the module, in order. Nothing is inherited.
     pub environment: Vec<(OsString, OsString)>,
-    /// Paths of the machine that the module sees besides its package and what its interpreter needs.
+    /// Paths of the machine that the module sees besides its package: what its interpreter needs, folders to keep things
+    /// in, sockets to connect to. At most 11.
     pub binds: Vec<Bind>,
     /// Socket families the module may connect with. Empty: no sockets.
     pub socket_families: Vec<SocketFamily>,
-    /// Whether the module sees the machine's network. `false`: no network.
+    /// Whether the module sees the machine's network, with the machine's resolv.conf, hosts, nsswitch.conf and ssl.
+    /// Loopback and abstract sockets are the machine's too then. `false`: no network.
     pub network: bool,
     /// How much of the machine the module may use.
     pub limits: Limits,
@@ -66,7 +68,8 @@ pub struct Bind {
     pub source: PathBuf,
     /// Where the module sees it.
     pub target: PathBuf,
-    /// Whether the module may write there.
+    /// Whether the module may write there. Where a root host gives modules users of their own, the folder and all in it
+    /// becomes that user's at each launch.
     pub writable: bool,
 }
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
@@ -42,15 +43,34 @@ impl Ended {
     }
 }
 
+/// Whether this machine lets modules be confined; told loudly where not.
+pub fn confines() -> bool {
+    static CONFINES: OnceLock<bool> = OnceLock::new();
+    *CONFINES.get_or_init(|| match modberth_host::Host::builder().actions(1).build() {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("NOT CONFINED: these tests run without the limits of control groups: {why}");
+            false
+        }
+    })
+}
+
+/// What `run` needs on this machine.
+pub fn flags() -> &'static [&'static str] {
+    if confines() { &[] } else { &["--unsafe-rlimits-only"] }
+}
+
 /// Runs the command.
 #[track_caller]
 pub fn run(arguments: &[&str]) -> Ended {
-    ended(modberth().args(arguments))
+    run_with(arguments, b"")
 }
 
 /// Runs the command with bytes on standard input.
 pub fn run_with(arguments: &[&str], input: &[u8]) -> Ended {
-    ended(modberth().args(arguments).write_stdin(input))
+    // Behind the action, as a wrong command line must stay wrong for its own reason.
+    let flags = if arguments.len() > 2 && arguments[0] == "run" { flags() } else { &[] };
+    ended(modberth().args(arguments).args(flags).write_stdin(input))
 }
 
 pub fn ended(command: &mut Command) -> Ended {

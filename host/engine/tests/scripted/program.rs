@@ -3,16 +3,19 @@
 //!
 //! The script is a list of steps, each an object with one field:
 //!
-//! * `{"read": true}` reads standard input to its end; `{"save": "FILE"}` does so and keeps the bytes in FILE.
+//! * `{"read": true}` reads standard input to its end; `{"show": true}` does so and writes it to standard error.
 //! * `{"frame": "JSON"}` writes a frame to standard output, `$id` replaced by the request id that was read.
 //! * `{"text": "…"}`, `{"bytes": [1, 2]}`, `{"fill": 5}` write raw bytes to standard output: text, bytes, that many "x".
-//! * `{"wait": "FIFO"}` waits until somebody has opened a FIFO for writing and closed it again.
+//! * `{"wait": "FIFO"}` waits until somebody has opened a FIFO for writing and closed it again; `{"take": "FIFO"}` takes
+//!   a byte out of one.
 //! * `{"slow": true}` makes all further output come one byte at a time.
 //! * `{"stderr": "…"}`, `{"stderr_fill": 5}` write to standard error.
-//! * `{"close": "stdin" | "stdout" | "stderr"}`; `{"mark": "FILE"}` makes an empty file.
+//! * `{"close": "stdin" | "stdout" | "stderr"}`.
 //! * `{"child": "closed" | "stdout" | "stopped" | "short"}` leaves a process behind: with closed streams in a session
 //!   of its own, the same with standard output open, the same but stopped, or one that ends soon.
-//! * `{"exit": 3}`, `{"signal": 11}`, `{"hang": true}`, `{"spin": true}`.
+//! * `{"exit": 3}`, `{"abort": true}`, `{"hang": true}`, `{"spin": true}`; `{"signal": 15}` sends a signal to itself,
+//!   which does nothing to the first process of a namespace.
+//! * `{"memory": MIB}` fills so much memory; `{"tasks": 50}` starts so many threads, and fails where one is refused.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -53,9 +56,9 @@ impl Player {
         let count = usize::try_from(value.as_u64().unwrap_or_default())?;
         match name {
             "read" => self.read()?,
-            "save" => {
+            "show" => {
                 self.read()?;
-                std::fs::write(text, &self.input)?;
+                std::io::stderr().write_all(&self.input)?;
             }
             "frame" => {
                 let payload = text.replace("$id", &self.id());
@@ -78,12 +81,23 @@ impl Player {
                     _ => rustix::stdio::dup2_stderr(&nothing)?,
                 }
             }
-            "mark" => drop(File::create(text)?),
+            "take" => File::open(text)?.read_exact(&mut [0])?,
             "child" => leave(text)?,
             "exit" => std::process::exit(i32::try_from(count)?),
             "signal" => {
                 let signal = Signal::from_named_raw(i32::try_from(count)?).ok_or("no such signal")?;
                 kill_process(getpid(), signal)?;
+            }
+            "abort" => std::process::abort(),
+            "memory" => {
+                // Random enough that no page is like another, and touched, so that it counts.
+                let filled: Vec<u8> = (0..count << 20).map(|at| (at % 251) as u8).collect();
+                std::hint::black_box(&filled);
+            }
+            "tasks" => {
+                for _ in 0..count {
+                    std::thread::Builder::new().spawn(|| std::thread::sleep(LIFE))?;
+                }
             }
             "hang" => std::thread::sleep(LIFE),
             "spin" => {
@@ -120,14 +134,19 @@ impl Player {
 /// Starts a child that starts a grandchild, and waits for the child only: the grandchild belongs to nobody then.
 fn leave(kind: &str) -> Answer {
     let marker = std::fs::read_to_string("marker").unwrap_or_default();
-    let status = Command::new(std::env::current_exe()?).args([&format!("fork-{kind}"), &marker]).status()?;
+    let status = Command::new(program()?).args([&format!("fork-{kind}"), &marker]).status()?;
     if status.success() { Ok(()) } else { Err(status.to_string().into()) }
+}
+
+/// This program. There is no /proc to ask in a sandbox.
+fn program() -> Result<std::ffi::OsString, Box<dyn std::error::Error>> {
+    Ok(std::env::args_os().next().ok_or("no name")?)
 }
 
 fn descend(kind: &str, marker: &str) -> Answer {
     if let Some(kind) = kind.strip_prefix("fork-") {
         setsid()?;
-        let mut child = Command::new(std::env::current_exe()?);
+        let mut child = Command::new(program()?);
         child.args([kind, marker]).stdin(Stdio::null()).stderr(Stdio::null());
         if kind != "stdout" {
             child.stdout(Stdio::null());

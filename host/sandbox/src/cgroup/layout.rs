@@ -236,10 +236,20 @@ impl Search {
             // What lies above a mount point is no group.
             let leaf = found.directory != found.mount
                 && found.directory.file_name().is_some_and(|name| name == LEAF);
-            let (base, directory) = match found.directory.parent() {
+            let mut group = if leaf { parent(&hierarchy.group) } else { hierarchy.group.clone() };
+            let (mut base, mut directory) = match found.directory.parent() {
                 Some(parent) if leaf => (parent.to_owned(), open(parent)?),
                 _ => (found.directory.clone(), own),
             };
+            if !leaf
+                && is_crowded(directory.as_fd(), &base, &found.mount, needed)
+                && let Some(steps) = room_above(&base, &found.mount, needed)
+            {
+                for _ in 0..steps {
+                    (base, group) = (parent(&base), parent(&group));
+                }
+                directory = open(&base)?;
+            }
             for name in [".", "cgroup.procs"] {
                 writable(directory.as_fd(), name, &base)?;
             }
@@ -250,7 +260,7 @@ impl Search {
                 mount: found.mount.clone(),
                 own: found.directory.clone(),
                 base,
-                group: if leaf { parent(&hierarchy.group) } else { hierarchy.group.clone() },
+                group,
             });
             Ok(())
         });
@@ -308,6 +318,29 @@ impl Search {
 pub(super) fn without_swap_accounting(path: PathBuf) -> Missing {
     let why = "the kernel does not count swap (start it with swapaccount=1), and the machine has swap in use";
     Missing::new("swap accounting", why, path)
+}
+
+/// Whether a group holds processes beside this one, so that it cannot be made to hand controllers on.
+fn is_crowded(directory: BorrowedFd<'_>, base: &Path, mount: &Path, needed: &[Controller]) -> bool {
+    let own = std::process::id() as i32;
+    base != mount
+        && !super::tree::enabled(directory, needed).unwrap_or(true)
+        && super::kill::list(directory).is_ok_and(|members| members.iter().any(|pid| *pid != own))
+}
+
+/// How far above a crowded group there is one that this host may use all the same: it holds no processes itself, and
+/// hands the controllers on or can be made to. Root finds one in most machines; an ordinary user does not.
+fn room_above(group: &Path, mount: &Path, needed: &[Controller]) -> Option<usize> {
+    let above = group.ancestors().skip(1).take_while(|path| path.starts_with(mount));
+    for (step, path) in above.enumerate() {
+        let Ok(directory) = open(path) else { return None };
+        let fd = directory.as_fd();
+        let may = [".", "cgroup.procs"].into_iter().all(|name| writable(fd, name, path).is_ok());
+        if may && handed_on(fd, path, needed).is_empty() && !is_crowded(fd, path, mount, needed) {
+            return Some(step + 1);
+        }
+    }
+    None
 }
 
 /// Controllers of `needed` that `base` neither hands on nor can be made to.

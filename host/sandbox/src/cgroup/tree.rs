@@ -315,7 +315,8 @@ fn hand_on(hierarchy: &Hierarchy, base: BorrowedFd<'_>) -> Result<(), Missing> {
     })
 }
 
-fn enabled(directory: BorrowedFd<'_>, controllers: &[Controller]) -> io::Result<bool> {
+/// Whether a group hands all of these controllers on.
+pub(super) fn enabled(directory: BorrowedFd<'_>, controllers: &[Controller]) -> io::Result<bool> {
     let mut buffer = [0; file::ROOM];
     let content = file::read_at(directory, "cgroup.subtree_control", &mut buffer)?;
     let has =

@@ -27,10 +27,11 @@ pub(crate) struct Pool {
 struct State {
     ready: Vec<Spare>,
     vacant: Vec<Slot>,
-    /// Launches that found nothing ready, in order.
-    wanted: VecDeque<Kind>,
+    /// Launches that found nothing ready, in order, until each of them has got something. A spare belongs to none of them:
+    /// whoever comes first takes it, and what is still to be made is what they are short of.
+    waiting: Vec<Kind>,
     /// What came of making a spare for them, when nothing good.
-    failed: VecDeque<LaunchError>,
+    failed: VecDeque<(Kind, LaunchError)>,
     /// Slots made so far, and those of them that were given up.
     made: u32,
     lost: u32,
@@ -58,7 +59,10 @@ impl Pool {
                 let spare = state.ready.swap_remove(at);
                 if spare.is_waiting() {
                     if asked {
-                        state.withdraw(kind);
+                        state.leave(kind);
+                    } else {
+                        // It may have been made for somebody who waits.
+                        self.work.notify_one();
                     }
                     return Ok(spare);
                 }
@@ -67,19 +71,24 @@ impl Pool {
                 let slot = spare.discard();
                 state = self.lock();
                 state.vacant.push(slot);
+                self.work.notify_one();
                 continue;
             }
-            if asked && let Some(error) = state.failed.pop_front() {
+            let failed = state.failed.iter().position(|(failed, _)| asked && *failed == kind);
+            if let Some((_, error)) = failed.and_then(|at| state.failed.remove(at)) {
+                state.leave(kind);
                 return Err(error);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                state.withdraw(kind);
+                if asked {
+                    state.leave(kind);
+                }
                 return Err(LaunchError::Late(START_PATIENCE));
             }
             if !asked {
                 asked = true;
-                state.wanted.push_back(kind);
+                state.waiting.push(kind);
                 self.work.notify_one();
             }
             state = self
@@ -147,7 +156,7 @@ impl Pool {
                     state.vacant.push(slot);
                     state.resting = true;
                     if wanted {
-                        state.failed.push_back(error);
+                        state.failed.push_back((kind, error));
                     }
                 }
             }
@@ -157,7 +166,7 @@ impl Pool {
 
     /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
     fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
-        if let Some(&kind) = state.wanted.front() {
+        if let Some(kind) = state.short_of() {
             let slot = state.vacant.pop().or_else(|| {
                 if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
                     state.made += 1;
@@ -168,7 +177,6 @@ impl Pool {
                 Some(state.ready.swap_remove(at).discard())
             });
             if let Some(slot) = slot {
-                state.wanted.pop_front();
                 return Some((slot, kind, true));
             }
         }
@@ -180,10 +188,24 @@ impl Pool {
 }
 
 impl State {
+    /// The kind that more launches wait for than have something to take.
+    fn short_of(&self) -> Option<Kind> {
+        self.waiting.iter().copied().find(|kind| {
+            let waiting = self.waiting.iter().filter(|waiting| *waiting == kind).count();
+            let ready = self.ready.iter().filter(|spare| spare.kind == *kind).count();
+            let failed = self.failed.iter().filter(|(failed, _)| failed == kind).count();
+            waiting > ready + failed
+        })
+    }
+
     /// A launch no longer waits.
-    fn withdraw(&mut self, kind: Kind) {
-        if let Some(at) = self.wanted.iter().position(|wanted| *wanted == kind) {
-            self.wanted.remove(at);
+    fn leave(&mut self, kind: Kind) {
+        if let Some(at) = self.waiting.iter().position(|waiting| *waiting == kind) {
+            self.waiting.remove(at);
+        }
+        if !self.waiting.contains(&kind) {
+            // Nobody is left to be told.
+            self.failed.retain(|(failed, _)| *failed != kind);
         }
     }
 }

@@ -12,6 +12,9 @@ use super::slot::Slot;
 use crate::cgroup::Counters;
 use crate::process::{Ended, Exit, StopError, Usage, wait_readable};
 
+/// How long the kernel may list processes that have ended.
+const SETTLING: Duration = Duration::from_millis(100);
+
 /// A confined module: process 1 of its namespace, so that the kernel ends everything in it before anyone sees it end.
 pub(crate) struct Confined {
     sandbox: Arc<Sandbox>,
@@ -66,12 +69,15 @@ impl Confined {
             }
         }
         let backstop = self.sandbox.guardian.unwatch(slot.index);
+        if backstop {
+            slot.quota_was_lifted();
+        }
         let exit = wait_exit(self.process.as_fd(), true)?;
         let mut usage = exit.map(|(_, cpu)| Usage { cpu, ..Usage::default() });
         if let Some(group) = &slot.group {
             // Whatever is in the group was in the namespace, and that has ended. What the kernel says is still asked
-            // (P1-HOST-27).
-            if !group.is_empty()? {
+            // (P1-HOST-27). It may be a moment behind.
+            if !group.is_empty()? && !group.wait_empty(until.min(Instant::now() + SETTLING))? {
                 group.kill()?;
                 slot.spoiled = true;
                 if !group.wait_empty(until)? {

@@ -18,13 +18,16 @@ use super::spare::{self, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMA
 use super::template::empty_network;
 use super::{Ground, Started};
 use crate::cgroup::Group;
-use crate::child::announce;
+use crate::child::wake;
 use crate::clone::{Made, clone};
 use crate::descriptors::{Ends, LOWEST, host_process};
 use crate::launcher::{LaunchError, START_PATIENCE, machine};
 use crate::process::{Streams, wait_readable};
 use crate::profile::Limits;
 use crate::region::Stack;
+
+/// How often a spare is made before it is given up, if it is killed each time.
+const ATTEMPTS: u32 = 5;
 
 /// What one module at a time uses.
 pub(crate) struct Slot {
@@ -92,6 +95,11 @@ impl Slot {
         Ok(())
     }
 
+    /// The guardian has taken the bound on processor time away.
+    pub(crate) fn quota_was_lifted(&mut self) {
+        self.limits = None;
+    }
+
     /// Takes the bound on processor time away for a kill: what has used it up would die slowly.
     pub(crate) fn lift_quota(&mut self) {
         if let Some(group) = &self.group {
@@ -135,20 +143,24 @@ impl Spare {
     ) -> Result<Self, Box<(Slot, LaunchError)>> {
         let made = slot.settle(ground, guardian, &ground.limits).and_then(|()| {
             let mut into = slot.group.is_some() && ground.clones_into_groups();
-            loop {
+            for attempt in 1.. {
                 match make(&mut slot, kind, ground, into) {
-                    // The kernel kills what is started in a group whose parent was killed once.
-                    Err(Failure { killed: true, .. }) if into => {
-                        tracing::debug!(
-                            "a process started in its control group was killed; moving it there instead"
-                        );
-                        ground.never_clone_into_groups();
-                        into = false;
+                    Ok(made) => return Ok(made),
+                    Err(Failure { killed: true, .. }) if attempt < ATTEMPTS => {
+                        // Somebody may have killed it. But some kernels kill what is started in a group when another
+                        // above it was killed once.
+                        if into && attempt > 1 {
+                            tracing::debug!(
+                                "what is started in its control group is killed; moving it there instead"
+                            );
+                            ground.never_clone_into_groups();
+                            into = false;
+                        }
                     }
-                    Err(Failure { error, .. }) => break Err(error),
-                    Ok(made) => break Ok(made),
+                    Err(Failure { error, .. }) => return Err(error),
                 }
             }
+            Err(LaunchError::Late(START_PATIENCE))
         });
         match made {
             Ok((body, streams)) => Ok(Self { slot, kind, body, streams }),
@@ -317,9 +329,9 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
     }
     if wait_state(&shared.report, &body, UNMAPPED, until) == UNMAPPED {
         write_maps(pid, ground, slot).map_err(machine("writing the id maps of a user namespace"))?;
-        // Whoever has failed meanwhile has said so, and that stays.
+        // What the spare says itself meanwhile stays.
         if shared.report.state.compare_exchange(UNMAPPED, MAPPED, SeqCst, SeqCst).is_ok() {
-            announce(&shared.report.state, MAPPED);
+            wake(&shared.report.state);
         }
     }
     match wait_state(&shared.report, &body, READY, until) {

@@ -18,7 +18,7 @@
 //! |---|---|---|
 //! | `clone` | no `CLONE_NEW…` flag | root of a namespace reaches kernel code that nobody else does |
 //! | `ioctl` | TCGETS, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX | TIOCSTI types into the operator's terminal |
-//! | `fcntl` | descriptors, flags, record locks, pipe sizes | F_NOTIFY and leases watch files that others use |
+//! | `fcntl` | descriptors, flags, pipe sizes; record locks with AF_UNIX | F_NOTIFY and leases watch files that others use; locks on them are seen by others |
 //! | `prctl` | nine that name, read, or give up | PR_SET_PDEATHSIG would outlive the keeper |
 //! | `prlimit64` | reading; lowering all but RLIMIT_CORE and scheduling limits | a core of 0 bytes starts the machine's handler |
 //! | `madvise` | all usual advice | MADV_MERGEABLE compares memory with that of others |

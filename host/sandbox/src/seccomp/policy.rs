@@ -180,10 +180,14 @@ pub(super) const CONDITIONAL: &[Conditional] = &[
     Conditional { name: "madvise", scope: Scope::Always, checks: &[
         Check::Word { argument: 2, mask: ALL, one_of: &[0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23] },
     ] },
-    // DUPFD GETFD SETFD GETFL SETFL GETLK SETLK SETLKW DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ. Locks of this kind need a
-    // writable file to be exclusive; SQLite uses them. Not here: leases, F_NOTIFY, signals to an owner.
+    // DUPFD GETFD SETFD GETFL SETFL DUPFD_CLOEXEC SETPIPE_SZ GETPIPE_SZ. Not here: leases, F_NOTIFY, signals to an owner.
     Conditional { name: "fcntl", scope: Scope::Always, checks: &[
-        Check::Word { argument: 1, mask: ALL, one_of: &[0, 1, 2, 3, 4, 5, 6, 7, 1030, 1031, 1032] },
+        Check::Word { argument: 1, mask: ALL, one_of: &[0, 1, 2, 3, 4, 1030, 1031, 1032] },
+    ] },
+    // GETLK SETLK SETLKW. A backend's database needs them. On files that all modules can read they are seen by all, so
+    // two actions could talk by them.
+    Conditional { name: "fcntl", scope: Scope::Unix, checks: &[
+        Check::Word { argument: 1, mask: ALL, one_of: &[5, 6, 7] },
     ] },
     // TCGETS (is this a terminal?) FIONREAD FIONBIO FIONCLEX FIOCLEX. Nothing that types into a terminal.
     Conditional { name: "ioctl", scope: Scope::Always, checks: &[

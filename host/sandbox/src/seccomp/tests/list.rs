@@ -255,7 +255,6 @@ fn commands_beside_the_listed_ones_are_refused() {
         (IOCTL, &[0, libc::FIOCLEX]),
         (IOCTL, &[0, libc::FIONCLEX]),
         (FCNTL, &[0, libc::F_DUPFD_CLOEXEC as u64]),
-        (FCNTL, &[0, libc::F_SETLK as u64]),
         (FCNTL, &[0, libc::F_SETPIPE_SZ as u64]),
         (PRCTL, &[libc::PR_SET_NAME as u64]),
         (PRCTL, &[libc::PR_CAPBSET_READ as u64]),
@@ -271,6 +270,12 @@ fn commands_beside_the_listed_ones_are_refused() {
         for (number, arguments) in allowed {
             assert_eq!(x86_64(*number, arguments, sockets), ALLOW, "{number} {arguments:x?}");
         }
+        // Record locks on shared files are a way to talk; a backend's database needs them.
+        for command in [libc::F_GETLK, libc::F_SETLK, libc::F_SETLKW] {
+            let wanted = if sockets.unix { ALLOW } else { EPERM };
+            assert_eq!(x86_64(FCNTL, &[0, command as u64], sockets), wanted, "{command}");
+        }
+        assert_eq!(x86_64(FCNTL, &[0, libc::F_OFD_SETLK as u64], sockets), EPERM);
     }
 }
 

@@ -1,15 +1,17 @@
-//! A program that behaves badly on purpose: `hostile NAME MARKER`. The tests of this crate launch it and look for
-//! MARKER in the process table afterwards. Every behaviour bounds itself, should nobody stop it.
+//! Programs that live longer than they should, or end in their own way. `tests/stop.rs` launches them; those that lay
+//! siege to what stops modules are rows of the table as well.
 
 use std::io::{Read, Write};
 use std::time::Duration;
 
+use crate::attempt::fork;
+
 /// Longest life of anything this program starts, in seconds.
 const LIFE: u64 = 120;
 
-fn main() {
-    let name = std::env::args().nth(1).unwrap_or_default();
-    match name.as_str() {
+/// Runs one of them; `false` where there is none of this name.
+pub(crate) fn run(name: &str) -> bool {
+    match name {
         // Says what it sees of its surroundings.
         "look" => look(),
         // Ends only when its input does.
@@ -110,11 +112,9 @@ fn main() {
                 unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut used) };
             }
         }
-        other => {
-            eprintln!("hostile: no behaviour {other:?}");
-            std::process::exit(64);
-        }
+        _ => return false,
     }
+    true
 }
 
 fn look() {
@@ -150,11 +150,6 @@ fn look() {
     let _ = writeln!(out, "no_new_privs={}", unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) });
 }
 
-fn fork() -> libc::pid_t {
-    // SAFETY: this program has one thread.
-    unsafe { libc::fork() }
-}
-
 fn fork_then_exit() {
     if fork() != 0 {
         std::process::exit(0);
@@ -169,7 +164,7 @@ fn daemon() -> ! {
     live()
 }
 
-fn detach() {
+pub(crate) fn detach() {
     // SAFETY: both calls only change this process.
     unsafe { libc::setsid() };
     ignore_signals();
@@ -177,21 +172,21 @@ fn detach() {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
 }
 
-fn ignore_signals() {
+pub(crate) fn ignore_signals() {
     for signal in 1..=64 {
         // SAFETY: sets a disposition.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
 }
 
-fn close_streams() {
+pub(crate) fn close_streams() {
     for stream in 0..3 {
         // SAFETY: nothing uses them afterwards.
         unsafe { libc::close(stream) };
     }
 }
 
-fn live() -> ! {
+pub(crate) fn live() -> ! {
     std::thread::sleep(Duration::from_secs(LIFE));
     std::process::exit(0)
 }
