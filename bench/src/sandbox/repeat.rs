@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn one_thing_more_fails_the_row_and_memory_is_judged_by_the_bar() {
         let one = Counts { processes: 4, descriptors: 60, threads: 6, groups: 30, mounts: 99 };
-        let found = |second, kib| Found { counts: [one, second], memory: [10_240, 10_240 + kib] };
+        let found = |second, kib: u64| Found { counts: [one, second], memory: [10_240, 10_240 + kib] };
         let row = judge(&found(one, 1_024));
         assert_eq!((row.met, row.value, row.ratio), (Some(true), Some(1.0), 0.5));
         assert_eq!(judge(&found(one, 2_049)).met, Some(false));
