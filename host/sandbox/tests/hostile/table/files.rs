@@ -29,7 +29,8 @@ pub(crate) const ROWS: &[Row] = &[
         .by_any(&[ResourceLimits, ScratchLimit])
         .in_service(Stopped(&["ENOSPC"])),
     always("mknod", &["EPERM"]),
-    always("hard-link", &["EXDEV"]).noticed(),
+    // Before Linux 6.10 a descriptor could be given another name by nobody but root.
+    always("hard-link", &["EXDEV", "ENOENT+EXDEV"]).noticed(),
     outcome("setuid-program", Stopped(&["unchanged"])),
     always("setuid-own", &["EACCES"]),
     attack("file-handle", &["EPERM"], &[Seccomp]),
