@@ -10,8 +10,17 @@ use support::{ECHO, ended, frame, modberth, module, path, run};
 fn help_lists_commands_and_exit_codes() {
     let done = run(&["--help"]);
     assert_eq!(done.code, 0);
-    for part in ["run", "check", "pack", "inspect", "frame", "completions", "Exit codes:", "130  interrupted"]
-    {
+    for part in [
+        "run",
+        "check",
+        "pack",
+        "inspect",
+        "frame",
+        "doctor",
+        "completions",
+        "Exit codes:",
+        "130  interrupted",
+    ] {
         assert!(done.out.contains(part), "{part}");
     }
     let done = run(&["run", "--help"]);
@@ -30,6 +39,7 @@ fn the_help_of_a_command_has_its_exit_codes() {
         (&["frame"], &["0", "1", "2"]),
         (&["frame", "check"], &["0", "1", "2"]),
         (&["frame", "decode"], &["0", "1", "2"]),
+        (&["doctor"], &["0", "2", "3", "6", "130"]),
         (&["completions"], &["0", "2"]),
     ] {
         for flag in ["--help", "-h"] {

@@ -356,7 +356,8 @@ impl Sandbox {
                     why: "a module has at most 11",
                 });
             }
-            self.mount(package, inner, !ground.layers.has(Layer::ReadOnlyFiles), &mut mounts, &mut trees)?;
+            let attributes = root::package_attributes(ground.layers.has(Layer::ReadOnlyFiles));
+            self.mount(package, inner, attributes, &mut mounts, &mut trees)?;
             for bind in network_files(profile).iter().chain(&profile.binds) {
                 if !bind.source.is_absolute() || !bind.target.is_absolute() {
                     return Err(LaunchError::Profile {
@@ -364,7 +365,8 @@ impl Sandbox {
                         why: "both must be absolute paths",
                     });
                 }
-                self.mount(&bind.source, &bind.target, bind.writable, &mut mounts, &mut trees)?;
+                let attributes = root::bind_attributes(bind.writable);
+                self.mount(&bind.source, &bind.target, attributes, &mut mounts, &mut trees)?;
             }
         }
         let scratch = (mounted && scratch_differs(&profile.limits, &ground.limits))
@@ -391,17 +393,16 @@ impl Sandbox {
         Ok((order, trees))
     }
 
-    /// Adds one mount to an order: as a descriptor where the host may make mounts, else as a path.
+    /// Adds one mount with these MOUNT_ATTR_ flags to an order: as a descriptor where the host may make mounts, else as a path.
     fn mount(
         &self,
         source: &Path,
         target: &Path,
-        writable: bool,
+        attributes: u64,
         mounts: &mut Vec<Mount>,
         trees: &mut Vec<OwnedFd>,
     ) -> Result<(), LaunchError> {
         let doing = "mounting a folder of the package or the interpreter";
-        let attributes = root::bind_attributes(writable);
         let data = std::fs::metadata(source).map_err(machine(doing))?;
         let nodes = root::steps_to(target, if data.is_dir() { Node::Folder } else { Node::File });
         let place = c_string(target.as_os_str(), "a bind")?;

@@ -143,6 +143,11 @@ impl Launcher {
         }
     }
 
+    /// As [`Launcher::rlimits_only`], where namespaces are to be had.
+    pub(crate) fn without_groups(options: Options) -> Result<Self, Unavailable> {
+        Ok(Self { way: Way::Confined(Sandbox::new(options, false)?) })
+    }
+
     /// The plain launcher: starts and stops modules, and does not confine them.
     ///
     /// Tries out how this machine lets it stop descendants, best way first.

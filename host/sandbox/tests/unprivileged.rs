@@ -1,4 +1,5 @@
-//! The launcher for an ordinary user who was given control groups: all tests of `confined` and `slots` once more.
+//! The launcher for an ordinary user who was given control groups: all tests of `confined`, `slots` and `doctor` once
+//! more.
 //!
 //! As root this test gives groups to a user and starts the tests as that user. In a machine where the tests run as an
 //! ordinary user from the beginning it has nothing to add.
@@ -71,6 +72,7 @@ fn run(program: &Path, arguments: &[&str], folder: &Path, groups: &[PathBuf]) ->
         .args(arguments)
         .env("TMPDIR", folder)
         .env("MODBERTH_TEST_HOSTILE", example("hostile"))
+        .env("MODBERTH_TEST_PROBE", example("probe"))
         .current_dir("/")
         .uid(USER)
         .gid(USER)
@@ -128,7 +130,7 @@ fn an_ordinary_user_with_delegated_groups_confines_as_well() {
         println!("not run: needs root to give groups away; as this user the tests themselves run");
         return;
     }
-    for name in ["confined", "slots"] {
+    for name in ["confined", "slots", "doctor"] {
         // New ones: a user that has divided a group cannot enter it again.
         let delegated = Delegated::new();
         let (folder, program) = prepare(name);

@@ -26,8 +26,7 @@ use std::fmt;
 pub use fixes::Unavailable;
 pub(crate) use group::{Counters, Group};
 pub use knobs::LimitFault;
-#[cfg(test)]
-use layout::Layout;
+pub(crate) use layout::{Layout, Place, swap_in_use};
 pub(crate) use tree::{GuardianGroup, Tree};
 
 /// How a machine has its control groups arranged.
