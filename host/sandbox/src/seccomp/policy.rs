@@ -102,7 +102,7 @@ pub(super) const ALLOWED: &[Group] = &[
     Group {
         scope: Scope::Always,
         names: &[
-            "brk", "membarrier", "mlock", "mlock2", "mlockall", "mmap", "mprotect", "mremap", "msync", "munlock",
+            "brk", "membarrier", "mlock", "mlock2", "mlockall", "mprotect", "mremap", "msync", "munlock",
             "munlockall", "munmap", "pkey_alloc", "pkey_free", "pkey_mprotect",
         ],
     },
@@ -162,6 +162,9 @@ pub(super) const ALLOWED: &[Group] = &[
 /// that `clone` takes for the exit signal, so only `clone3` and `unshare` have it.
 pub(super) const NAMESPACES: u32 = 0x7E02_0000;
 
+/// `MAP_HUGETLB`, the same on both architectures.
+const HUGETLB: u32 = 0x4_0000;
+
 const AF_UNIX: u32 = 1;
 const AF_INET: u32 = 2;
 const AF_INET6: u32 = 10;
@@ -174,6 +177,11 @@ const SEQPACKET: u32 = 5;
 /// Calls that depend on their arguments. The lines of one name stand together.
 #[rustfmt::skip]
 pub(super) const CONDITIONAL: &[Conditional] = &[
+    // Without HUGETLB: a machine's reserved huge pages count against no control group's memory. It stands first because
+    // programs call it most.
+    Conditional { name: "mmap", scope: Scope::Always, checks: &[
+        Check::Word { argument: 3, mask: HUGETLB, one_of: &[0] },
+    ] },
     // Advice on memory, except MERGEABLE: merging pages with other processes tells what they hold. In order:
     // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED FREE REMOVE DONTFORK DOFORK HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP
     // WIPEONFORK KEEPONFORK POPULATE_READ POPULATE_WRITE.
