@@ -327,7 +327,13 @@ impl Sandbox {
         spare.slot.limit(&limits)?;
         if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
-            group.verify(&limits, pid)?;
+            match group.verify(&limits, pid) {
+                // Somebody kills it at this moment.
+                Err(fault) if fault.limit == "membership" && spare.is_ending() => {
+                    return Err(Started::Killed);
+                }
+                verdict => verdict?,
+            }
             counters = (group.counters(), group.reset_peak());
         }
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);

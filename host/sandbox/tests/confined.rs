@@ -4,12 +4,12 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use common::{GUARD, confined, package, run, sh};
 use modberth_sandbox::{
-    Bind, Command, Confinement, Ended, Exit, Launch, LaunchError, Launcher, Options, Profile, Word,
+    Bind, Command, Confinement, Exit, Launch, LaunchError, Launcher, Options, Profile, Word,
 };
 
 // P1-HOST-28

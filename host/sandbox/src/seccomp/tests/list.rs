@@ -214,13 +214,24 @@ fn sockets_are_those_of_the_profile_and_never_of_another_family() {
 
 #[test]
 fn commands_beside_the_listed_ones_are_refused() {
+    const MMAP: u32 = 9;
     const IOCTL: u32 = 16;
+    const MKDIR: u32 = 83;
+    const CHMOD: u32 = 90;
+    const OPENAT: u32 = 257;
+    const FCHMODAT: u32 = 268;
     const FCNTL: u32 = 72;
     const PRCTL: u32 = 157;
     const PRLIMIT64: u32 = 302;
     const MADVISE: u32 = 28;
     const ARCH_PRCTL: u32 = 158;
     let refused: &[(u32, &[u64])] = &[
+        (MMAP, &[0, 4096, 3, 0x4_0022]),
+        (OPENAT, &[0, 0, libc::O_CREAT as u64, 0o4755]),
+        (OPENAT, &[0, 0, libc::O_TMPFILE as u64, 0o2755]),
+        (CHMOD, &[0, 0o4755]),
+        (FCHMODAT, &[0, 0, 0o2755]),
+        (MKDIR, &[0, 0o2755]),
         (IOCTL, &[0, libc::TIOCSTI]),
         (IOCTL, &[0, 0x541C]),
         (IOCTL, &[0, libc::TIOCSCTTY]),
@@ -249,6 +260,10 @@ fn commands_beside_the_listed_ones_are_refused() {
         (ARCH_PRCTL, &[0x5001]),
     ];
     let allowed: &[(u32, &[u64])] = &[
+        (MMAP, &[0, 4096, 3, 0x22]),
+        (OPENAT, &[0, 0, 0, 0o4755]),
+        (OPENAT, &[0, 0, libc::O_CREAT as u64, 0o755]),
+        (CHMOD, &[0, 0o1777]),
         (IOCTL, &[0, libc::TCGETS]),
         (IOCTL, &[0, libc::FIONREAD]),
         (IOCTL, &[0, libc::FIONBIO]),

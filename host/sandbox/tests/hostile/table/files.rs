@@ -29,9 +29,11 @@ pub(crate) const ROWS: &[Row] = &[
         .by_any(&[ResourceLimits, ScratchLimit])
         .in_service(Stopped(&["ENOSPC"])),
     always("mknod", &["EPERM"]),
-    always("hard-link", &["EXDEV"]).noticed(),
+    // Before Linux 6.10 a descriptor alone is no name to link from.
+    always("hard-link", &["EXDEV", "ENOENT+EXDEV"]).noticed(),
     outcome("setuid-program", Stopped(&["unchanged"])),
     always("setuid-own", &["EACCES"]),
+    attack("setuid-file", &["EPERM"], &[Seccomp]),
     attack("file-handle", &["EPERM"], &[Seccomp]),
     always("file-handle-open", &["EPERM"]),
     attack("flock-usr", &["EPERM"], &[Seccomp]),
