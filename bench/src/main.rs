@@ -3,20 +3,33 @@
 //! A bench is a function that returns rows; each is registered once in [`BENCHES`]. Comparisons go through [`pairs::measure`],
 //! so both sides run interleaved in random order. Every number stands beside the command that gave it.
 
+mod examples;
 mod machine;
 mod pairs;
 mod row;
+mod sandbox;
 mod sdk_start;
 mod strict_json;
+mod whole;
 
 use clap::Parser;
 use row::{Row, Want};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What a bench needs from outside.
 pub(crate) struct Context {
     /// The list that `cargo xtask examples --json` printed.
-    pub(crate) examples: Option<std::path::PathBuf>,
+    pub(crate) examples: Option<PathBuf>,
+    /// Benches or rows that were asked for, by name or prefix; all when empty.
+    names: Vec<String>,
+}
+
+impl Context {
+    /// Whether a row was asked for.
+    pub(crate) fn wants(&self, row: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| row.starts_with(name.as_str()))
+    }
 }
 
 /// A bench: its name, one line about it, and the function that measures.
@@ -38,6 +51,12 @@ const BENCHES: &[Bench] = &[
         about: "what the SDK adds to the start of a bare interpreter, for one whole echo action",
         run: sdk_start::rows,
     },
+    Bench {
+        name: "sandbox",
+        about: "a confined action against the same program without a host and in bubblewrap, and what is left of it",
+        run: sandbox::rows,
+    },
+    Bench { name: "host", about: "what the host itself needs", run: sandbox::host_rows },
 ];
 
 /// Measures Modberth and prints one row per claim.
@@ -56,7 +75,13 @@ struct Options {
     check: bool,
     /// The example list that `cargo xtask examples --json` printed.
     #[arg(long, value_name = "FILE")]
-    examples: Option<std::path::PathBuf>,
+    examples: Option<PathBuf>,
+    /// What a bench starts this program again for.
+    #[arg(long, hide = true, requires = "package")]
+    part: Option<sandbox::Part>,
+    /// The package folder of that part.
+    #[arg(long, hide = true)]
+    package: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -66,6 +91,18 @@ fn main() -> ExitCode {
             println!("{:<14} {}", bench.name, bench.about);
         }
         return ExitCode::SUCCESS;
+    }
+    if let (Some(part), Some(package)) = (options.part, &options.package) {
+        return match sandbox::run_part(part, package) {
+            Ok(line) => {
+                println!("{line}");
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                eprintln!("bench: {message}");
+                ExitCode::FAILURE
+            }
+        };
     }
     match run(&options) {
         Ok(missed) if options.check && missed > 0 => ExitCode::FAILURE,
@@ -90,7 +127,7 @@ fn run(options: &Options) -> Result<usize, String> {
         let known: Vec<_> = BENCHES.iter().map(|bench| bench.name).collect();
         return Err(format!("there is no bench \"{name}\"; the benches are {}", known.join(", ")));
     }
-    let context = Context { examples: options.examples.clone() };
+    let context = Context { examples: options.examples.clone(), names: options.names.clone() };
     if !options.json {
         println!("{}\n", machine::describe());
         println!(
@@ -101,9 +138,7 @@ fn run(options: &Options) -> Result<usize, String> {
     let (mut missed, mut printed) = (0, 0);
     for bench in BENCHES.iter().filter(|bench| wanted(bench)) {
         for row in (bench.run)(&context).map_err(|error| format!("{}: {error}", bench.name))? {
-            if !options.names.is_empty()
-                && !options.names.iter().any(|name| row.name.starts_with(name.as_str()))
-            {
+            if !context.wants(&row.name) {
                 continue;
             }
             missed += usize::from(row.met == Some(false));
@@ -122,6 +157,10 @@ fn print(row: &Row, json: bool) -> Result<(), String> {
         println!("{}", serde_json::to_string(row).map_err(|error| error.to_string())?);
         return Ok(());
     }
+    if let Some(why) = &row.not_run {
+        println!("{:<34} not run: {why}", row.name);
+        return Ok(());
+    }
     let bar = match (row.want, row.bar) {
         (Some(Want::AtLeast), Some(bar)) => format!(">= {bar}"),
         (Some(Want::AtMost), Some(bar)) => format!("<= {bar}"),
@@ -136,8 +175,11 @@ fn print(row: &Row, json: bool) -> Result<(), String> {
         row.ratio,
         bar,
         number(row.base_median),
-        number(row.median.or(row.value)),
+        number(row.value.or(row.median)),
         row.runs
     );
+    if let Some(note) = &row.note {
+        println!("{:<34} {note}", "");
+    }
     Ok(())
 }

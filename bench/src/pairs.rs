@@ -21,6 +21,11 @@ impl Pairs {
         self.base / self.subject
     }
 
+    /// How many times as long as the baseline the subject takes.
+    pub(crate) fn times(&self) -> f64 {
+        self.subject / self.base
+    }
+
     /// What the subject adds to the baseline, as a share of the baseline. The two of a pair run one right after the other, so
     /// their difference keeps out most of what the rest of the machine does; that of the medians would not.
     pub(crate) fn added(&self) -> f64 {
@@ -39,30 +44,49 @@ pub(crate) fn measure<E>(
     mut base: impl FnMut() -> Result<Duration, E>,
     mut subject: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Pairs, E> {
+    blocks(runs, || base().map(|time| vec![time]), || subject().map(|time| vec![time]))
+}
+
+/// The same with `rounds` blocks of each side. A block is several runs in a row, so that work which one run leaves to the next
+/// counts for the side that caused it; it returns the time of each.
+///
+/// # Errors
+///
+/// The first error of either side.
+pub(crate) fn blocks<E>(
+    rounds: usize,
+    mut base: impl FnMut() -> Result<Vec<Duration>, E>,
+    mut subject: impl FnMut() -> Result<Vec<Duration>, E>,
+) -> Result<Pairs, E> {
     let mut order = Coin::new();
     for _ in 0..3 {
         base()?;
         subject()?;
     }
-    let (mut bases, mut subjects) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
-    let micros = |time: &Duration| time.as_secs_f64() * 1e6;
-    for _ in 0..runs {
-        if order.flip() {
-            bases.push(base()?);
-            subjects.push(subject()?);
+    let (mut bases, mut subjects, mut differences) = (Vec::new(), Vec::new(), Vec::with_capacity(rounds));
+    for _ in 0..rounds {
+        let (one, other) = if order.flip() {
+            let one = base()?;
+            (one, subject()?)
         } else {
-            subjects.push(subject()?);
-            bases.push(base()?);
-        }
+            let other = subject()?;
+            (base()?, other)
+        };
+        let (one, other) = (micros(&one), micros(&other));
+        differences.push(median(other.clone()) - median(one.clone()));
+        bases.extend(one);
+        subjects.extend(other);
     }
-    let bases: Vec<f64> = bases.iter().map(micros).collect();
-    let subjects: Vec<f64> = subjects.iter().map(micros).collect();
-    let difference = median(bases.iter().zip(&subjects).map(|(base, subject)| subject - base).collect());
-    Ok(Pairs { runs, base: median(bases), subject: median(subjects), difference })
+    let runs = subjects.len();
+    Ok(Pairs { runs, base: median(bases), subject: median(subjects), difference: median(differences) })
+}
+
+fn micros(times: &[Duration]) -> Vec<f64> {
+    times.iter().map(|time| time.as_secs_f64() * 1e6).collect()
 }
 
 /// The median; of an even number of values the mean of the middle two.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,
@@ -72,19 +96,24 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// A fair coin: SplitMix64 over a seed from the system.
-struct Coin(u64);
+pub(crate) struct Coin(u64);
 
 impl Coin {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Coin(getrandom::u64().unwrap_or(0x9e37_79b9_7f4a_7c15))
     }
 
     fn flip(&mut self) -> bool {
+        self.draw() & 1 == 1
+    }
+
+    /// Any number, evenly.
+    pub(crate) fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) & 1 == 1
+        z ^ (z >> 31)
     }
 }
 
@@ -123,6 +152,21 @@ mod tests {
         let pairs = measure(21, || timed(&base, 0), || timed(&subject, 10)).unwrap();
         assert!((pairs.difference - 10.0).abs() < 1e-6);
         assert!((pairs.added() - 0.01).abs() < 1e-9);
+    }
+
+    #[test]
+    fn blocks_are_pooled_and_compared_round_by_round() {
+        let micros = Duration::from_micros;
+        let round = Cell::new(0_u64);
+        let base = || Ok::<_, ()>(vec![micros(100), micros(100), micros(1000)]);
+        // Each later round is 10 slower; the first three only warm up.
+        let subject = || {
+            round.set(round.get() + 1);
+            Ok(vec![micros(200 + 10 * round.get().saturating_sub(3)); 3])
+        };
+        let pairs = blocks(3, base, subject).unwrap();
+        assert_eq!((pairs.runs, round.get()), (9, 6));
+        assert!((pairs.times() - 2.2).abs() < 1e-9 && (pairs.difference - 120.0).abs() < 1e-6);
     }
 
     #[test]

@@ -50,6 +50,12 @@ pub(crate) struct Row {
     pub(crate) value: Option<f64>,
     /// Unit of the medians or the value.
     pub(crate) unit: &'static str,
+    /// What else the run found, or what made the row fail besides its bar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    /// Why nothing was measured. `ratio` is null then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) not_run: Option<String>,
 }
 
 impl Row {
@@ -75,6 +81,8 @@ impl Row {
             median: Some(round(subject)),
             value: None,
             unit: "us",
+            note: None,
+            not_run: None,
         }
     }
 
@@ -100,7 +108,28 @@ impl Row {
             median: None,
             value: Some(round(value)),
             unit,
+            note: None,
+            not_run: None,
         }
+    }
+
+    /// A row that this machine cannot measure.
+    pub(crate) fn not_run(name: impl Into<String>, why: impl Into<String>) -> Self {
+        let mut row = Row::compared(name, f64::NAN, 0, 0.0, 0.0);
+        (row.base_median, row.median, row.not_run) = (None, None, Some(why.into()));
+        row
+    }
+
+    /// Adds what else the run found.
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Has the row fail, whatever its bar says.
+    pub(crate) fn failed(mut self, why: impl Into<String>) -> Self {
+        self.met = Some(false);
+        self.note(why)
     }
 
     /// Names the two sides.
@@ -156,6 +185,19 @@ mod tests {
         assert_eq!((row.ratio, row.met), (0.5, Some(true)));
         let json: serde_json::Value = serde_json::to_value(&row).unwrap();
         assert!(json.get("base").is_none() && json["value"] == 32.0 && json["bar"] == 64.0);
+    }
+
+    #[test]
+    fn a_row_that_was_not_run_has_no_verdict() {
+        let json = serde_json::to_value(Row::not_run("sandbox/x", "there is no bwrap")).unwrap();
+        assert!(json["ratio"].is_null() && json.get("met").is_none() && json.get("median").is_none());
+        assert_eq!(json["not_run"], "there is no bwrap");
+    }
+
+    #[test]
+    fn a_row_can_fail_within_its_bar() {
+        let row = Row::plain("a", 1.0, "ms", 2.0, 1).failed("1 survivor");
+        assert_eq!((row.met, row.note.as_deref()), (Some(false), Some("1 survivor")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::examples;
 use crate::run::Job;
-use crate::tools::Tools;
+use crate::tools::{Tools, apt};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use std::process::{Command, Stdio};
@@ -31,9 +31,16 @@ pub(crate) fn run(workspace: &Workspace, ready: impl Fn() -> Result<Tools>, aske
             command.arg(flag);
         }
     }
-    let starts = asked.names.is_empty() || asked.names.iter().any(|name| name.starts_with("sdk-start"));
-    if starts && !asked.list {
+    let wants =
+        |bench: &str| asked.names.is_empty() || asked.names.iter().any(|name| name.starts_with(bench));
+    if !asked.list && ["sdk-start", "sandbox"].into_iter().any(wants) {
         examples::build(workspace, &ready()?)?;
+        if wants("sandbox")
+            && let Err(problem) = apt::install_rival()
+        {
+            // The row that needs it says that it was not run.
+            eprintln!("bench: {problem:#}");
+        }
         command.arg("--examples").arg(examples::list_file(workspace));
     }
     // Measurements last as long as they last, and their output is the result: no capture and no deadline.

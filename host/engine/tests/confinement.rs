@@ -170,7 +170,7 @@ fn a_limit_that_was_reached_is_told() {
     // Memory.
     let scripted = limited(&[json!({"memory": 64})], |limits| limits.memory_mib = Some(16));
     let outcome = host().invoke(scripted.play()).wait();
-    assert_eq!(code(&outcome), "process.signal");
+    assert_eq!(code(&outcome), "process.signal", "{}", outcome.to_json());
     let violation = &failure(&outcome).violation;
     assert!(violation.message.starts_with("The module reached its memory limit of 16 MiB"), "{violation}");
     assert!(violation.remedy().contains("limits.memory_mib, on this host up to 128 MiB"), "{violation:?}");

@@ -25,6 +25,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use rustix::process::DumpableBehavior;
+
 use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
@@ -149,6 +151,10 @@ impl Ground {
         };
         let users = match &template {
             Some(_) => {
+                // Spares share the host's memory under a user of their own. To whoever has that user's id, the kernel
+                // would open the memory of root.
+                rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+                    .map_err(|errno| Unavailable::machine("closing the host's memory", errno.into()))?;
                 let claimed = Users::claim();
                 Some(claimed.map_err(|error| Unavailable::machine("claiming user ids", error))?)
             }
@@ -327,7 +333,13 @@ impl Sandbox {
         spare.slot.limit(&limits)?;
         if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
-            group.verify(&limits, pid)?;
+            match group.verify(&limits, pid) {
+                // Somebody kills it at this moment.
+                Err(fault) if fault.limit == "membership" && spare.is_ending() => {
+                    return Err(Started::Killed);
+                }
+                verdict => verdict?,
+            }
             counters = (group.counters(), group.reset_peak());
         }
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);

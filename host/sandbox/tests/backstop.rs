@@ -157,12 +157,13 @@ fn a_module_with_grace_is_ended_by_the_guardian() {
 /// The groups of a host that was killed go, at the latest when the next host starts.
 #[test]
 fn nothing_is_left_of_hosts_that_were_killed_at_any_point() {
-    const TIMES: u32 = 200;
+    // The test machine's processors are emulated.
+    let times = if std::env::var_os("MODBERTH_VM").is_some() { 40 } else { 200 };
     let mut hosts = Vec::new();
     let mounts = || std::fs::read_to_string("/proc/self/mountinfo").unwrap().lines().count();
     let before = mounts();
     let mut seed = 0x9e37_79b9_7f4a_7c15u64;
-    for round in 0..TIMES {
+    for round in 0..times {
         let marker = marker();
         let mut host = Host::start("confined", &marker, Some(NONE), NONE, 2);
         host.wait_for("ready");

@@ -38,6 +38,10 @@ const MACHINE: &[(&str, Seen, &str)] = &[
     ("cpio", Seen::Program("cpio"), "packs the first root file system of the test machine"),
 ];
 
+/// What only the benches need.
+const RIVAL: &[(&str, Seen, &str)] =
+    &[("bubblewrap", Seen::Program("bwrap"), "what the sandbox is measured against")];
+
 /// Installs what is missing: as root on Debian by itself, otherwise it prints the one command and stops.
 pub(crate) fn install(python: &Python) -> Result<()> {
     let mut missing = missing(PACKAGES);
@@ -51,6 +55,11 @@ pub(crate) fn install(python: &Python) -> Result<()> {
 /// Installs what the test machine needs, likewise.
 pub(crate) fn install_machine() -> Result<()> {
     get(&missing(MACHINE))
+}
+
+/// Installs what the sandbox is measured against, likewise.
+pub(crate) fn install_rival() -> Result<()> {
+    get(&missing(RIVAL))
 }
 
 fn missing(packages: &[(&'static str, Seen, &str)]) -> Vec<&'static str> {
@@ -72,6 +81,7 @@ fn get(missing: &[&str]) -> Result<()> {
     let reasons: Vec<_> = PACKAGES
         .iter()
         .chain(MACHINE)
+        .chain(RIVAL)
         .filter(|(package, ..)| missing.contains(package))
         .map(|(package, _, why)| format!("  {package}: {why}"))
         .collect();
@@ -183,11 +193,11 @@ pub(crate) fn with_lists<T>(work: impl Fn() -> Result<T>) -> Result<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MACHINE, PACKAGES};
+    use super::{MACHINE, PACKAGES, RIVAL};
 
     #[test]
     fn every_package_has_a_reason_and_stands_once() {
-        let all = || PACKAGES.iter().chain(MACHINE);
+        let all = || PACKAGES.iter().chain(MACHINE).chain(RIVAL);
         let mut names: Vec<_> = all().map(|(name, ..)| *name).collect();
         names.sort_unstable();
         names.dedup();

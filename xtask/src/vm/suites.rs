@@ -25,8 +25,11 @@ enum Tests {
 /// Everything that depends on the kernel's interfaces for groups, namespaces and filters.
 const SUITES: &[Suite] = &[
     Suite { package: "modberth-sandbox", folder: "host/sandbox", tests: Tests::All },
-    Suite { package: "modberth-host", folder: "host/engine", tests: Tests::Named(&["process"]) },
+    Suite { package: "modberth-host", folder: "host/engine", tests: Tests::Named(HOST) },
 ];
+
+/// Tests of the engine in which a module runs, but for those that need Node or files of the work tree.
+const HOST: &[&str] = &["confined", "held", "leaks", "output", "process", "scarce"];
 
 /// A test program.
 #[derive(Debug)]
@@ -165,18 +168,21 @@ mod tests {
         ];
         // What is named in the list must be there.
         assert!(sort(&sandbox.join("\n"), &workspace).is_err());
-        assert!(sort(&artifact("host/engine", "test", "process", true), &workspace).is_err());
-        let all = format!("{}\n{}", sandbox.join("\n"), artifact("host/engine", "test", "process", true));
+        let named: Vec<String> =
+            HOST.iter().map(|name| artifact("host/engine", "test", name, true)).collect();
+        assert!(sort(&named.join("\n"), &workspace).is_err());
+        let all = format!("{}\n{}", sandbox.join("\n"), named.join("\n"));
         let mut built = sort(&all, &workspace).unwrap();
         let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
-        assert_eq!(names, ["modberth-sandbox/lib", "modberth-sandbox/stop", "modberth-host/process"]);
+        assert_eq!(names[..3], ["modberth-sandbox/lib", "modberth-sandbox/stop", "modberth-host/confined"]);
+        assert_eq!(names.len(), 2 + HOST.len());
         assert_eq!(built.tests[1].folder, PathBuf::from("/w/host/sandbox"));
         assert_eq!(built.helpers, [PathBuf::from("/w/target/hostile")]);
         built.keep(&[]).unwrap();
-        assert_eq!(built.tests.len(), 3);
+        assert_eq!(built.tests.len(), 2 + HOST.len());
         let error = built.keep(&["modberth-host".to_owned(), "modberth-none".to_owned()]).unwrap_err();
         assert!(error.to_string().contains("modberth-none; there are modberth-sandbox/lib, "), "{error}");
-        built.keep(&["modberth-host/".to_owned(), "modberth-sandbox/s".to_owned()]).unwrap();
+        built.keep(&["modberth-host/p".to_owned(), "modberth-sandbox/s".to_owned()]).unwrap();
         let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["modberth-sandbox/stop", "modberth-host/process"]);
     }

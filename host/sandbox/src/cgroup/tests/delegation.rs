@@ -180,6 +180,29 @@ fn a_host_in_a_crowded_group_goes_to_one_above() {
 }
 
 #[test]
+fn a_group_that_fills_up_while_a_host_starts_is_left_for_one_above() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    let (mut host, other) = (Role::start("late"), sleeper());
+    base.adopt(host.child.id());
+    host.go();
+    assert_eq!(host.said("found"), base.directories[0].display().to_string());
+    base.adopt(other.id());
+    let mut crowd = Crowd { host, other };
+    crowd.host.go();
+    let said = crowd.host.said("error");
+    assert!(said.contains(&format!("other processes in it: {}", crowd.other.id())), "{said}");
+    let above = &layout.hierarchies()[0].base;
+    assert_eq!(crowd.host.said("base"), above.display().to_string());
+    assert!(above.join(crowd.host.said("tree")).is_dir());
+    drop(crowd);
+    drop(Tree::make(&layout).unwrap());
+}
+
+#[test]
 fn a_user_in_a_crowded_group_with_nothing_above_is_told_so() {
     let Some(layout) = needs_cgroups() else { return };
     if layout.kind() != Kind::V2 {

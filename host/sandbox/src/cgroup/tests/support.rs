@@ -220,6 +220,17 @@ fn role() {
             // A line.
             Err(unavailable) => println!("error {}", unavailable.to_string().replace('\n', " | ")),
         },
+        "late" => {
+            let layout = Layout::find().unwrap();
+            println!("found {}", layout.hierarchies()[0].base.display());
+            wait();
+            println!("error {}", Tree::make(&layout).unwrap_err().missing[0]);
+            // Now this process is in its leaf, with others beside it.
+            let tree = Tree::here().unwrap();
+            println!("base {}", Layout::find().unwrap().hierarchies()[0].base.display());
+            println!("tree {}", tree.name());
+            wait();
+        }
         other => panic!("no role {other}"),
     }
 }

@@ -34,6 +34,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("hard-link", hard_link),
     ("setuid-program", setuid_program),
     ("setuid-own", setuid_own),
+    ("setuid-file", setuid_file),
     ("file-handle", file_handle),
     ("file-handle-open", file_handle_open),
     ("flock-usr", flock_usr),
@@ -449,9 +450,34 @@ fn setuid_own(ground: &Ground) -> Verdict {
     let program = ground.scratch().join("true");
     only("run", || {
         fs::copy("/usr/bin/true", &program)?;
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o6755))?;
+        // Whether or not that is permitted.
+        let _ = fs::set_permissions(&program, fs::Permissions::from_mode(0o6755));
         runs(&[&program])
     })
+}
+
+/// Leaves a program that whoever runs it runs as the module's user: a backend's folder is there when the module is gone.
+fn setuid_file(ground: &Ground) -> Verdict {
+    let place = ground.scratch().join("set-id");
+    let path = || std::ffi::CString::new(place.as_os_str().as_encoded_bytes()).unwrap_or_default();
+    let _ = fs::write(&place, "");
+    let made = |name: &str| {
+        let path = ground.scratch().join(name);
+        std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default()
+    };
+    let flags = (libc::O_CREAT | libc::O_WRONLY) as usize;
+    Ways::default()
+        .by("chmod", || Ok(fs::set_permissions(&place, fs::Permissions::from_mode(0o4755))?))
+        .by("fchmodat", || call(libc::SYS_fchmodat, [cwd(), at(path().as_bytes_with_nul()), 0o2755]))
+        .by("openat", || {
+            let path = made("made-by-openat");
+            call(libc::SYS_openat, [cwd(), at(path.as_bytes_with_nul()), flags, 0o4755])
+        })
+        .by("mkdirat", || {
+            let path = made("made-by-mkdirat");
+            call(libc::SYS_mkdirat, [cwd(), at(path.as_bytes_with_nul()), 0o2755])
+        })
+        .verdict()
 }
 
 #[repr(C)]

@@ -33,6 +33,7 @@ pub(crate) const ROWS: &[Row] = &[
     always("hard-link", &["EXDEV", "ENOENT+EXDEV"]).noticed(),
     outcome("setuid-program", Stopped(&["unchanged"])),
     always("setuid-own", &["EACCES"]),
+    attack("setuid-file", &["EPERM"], &[Seccomp]),
     attack("file-handle", &["EPERM"], &[Seccomp]),
     always("file-handle-open", &["EPERM"]),
     attack("flock-usr", &["EPERM"], &[Seccomp]),
