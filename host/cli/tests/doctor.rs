@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{ended, modberth, run};
+use support::{ended, run};
 
 /// Asserts that the document has the documented shape.
 #[track_caller]
@@ -193,11 +193,23 @@ fn the_probes_need_a_folder_from_which_programs_can_be_run() {
 }
 
 #[test]
-fn nothing_is_left_in_the_temporary_folder() {
+fn nothing_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let done = ended(modberth().arg("doctor").env("TMPDIR", folder.path()));
-    assert_eq!(done.code, 0, "{}", done.err);
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("modberth"))
+        .args(["doctor", "--json"])
+        .env("TMPDIR", folder.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // The fifth column names the process that made a segment of shared memory.
+    let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let makers: Vec<_> = segments.lines().map(|line| line.split_whitespace().nth(4).unwrap()).collect();
+    assert_eq!(makers[0], "cpid");
+    assert!(!makers.contains(&pid.as_str()), "{segments}");
 }
 
 /// A signal ends it early, with nothing left.

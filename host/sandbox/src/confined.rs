@@ -25,6 +25,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use rustix::process::DumpableBehavior;
+
 use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
@@ -149,6 +151,10 @@ impl Ground {
         };
         let users = match &template {
             Some(_) => {
+                // Spares share the host's memory under a user of their own. To whoever has that user's id, the kernel
+                // would open the memory of root.
+                rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+                    .map_err(|errno| Unavailable::machine("closing the host's memory", errno.into()))?;
                 let claimed = Users::claim();
                 Some(claimed.map_err(|error| Unavailable::machine("claiming user ids", error))?)
             }

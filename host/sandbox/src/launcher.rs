@@ -119,6 +119,10 @@ impl Launcher {
     ///
     /// Makes the host's control groups and one slot, so that a machine that lacks something is found out here.
     ///
+    /// Where modules get users of their own, the host's memory is closed to other processes from here on
+    /// (PR_SET_DUMPABLE is 0): no debugger without CAP_SYS_PTRACE can attach to it, and it leaves no core file. Do not
+    /// open it again: processes that wait for modules share it under those users.
+    ///
     /// # Errors
     /// What is missing, and how to get it.
     pub fn confined(options: Options) -> Result<Self, Unavailable> {

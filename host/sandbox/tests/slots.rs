@@ -4,7 +4,9 @@
 mod common;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -93,6 +95,36 @@ fn a_spare_or_a_guardian_that_was_killed_is_replaced() {
         assert_eq!(run(&launcher, "echo fine", &Profile::action()).0, "fine\n", "round {round}");
         assert!(guardian(host) > 0);
     }
+}
+
+/// A spare shares the memory of a host that is root. The spare's user must not get at it: not as a person who has that id
+/// on this machine, and not by a set-user-id program of his.
+#[test]
+fn the_user_of_a_slot_cannot_look_into_the_host() {
+    let _alone = alone();
+    if !rustix::process::geteuid().is_root() {
+        // The spares of an ordinary host have the host's own user.
+        return;
+    }
+    let _launcher = confined();
+    let spare = *spares(std::process::id()).first().unwrap();
+    let user = user_of(spare);
+    assert_ne!(user, 0);
+    let look = |user: u32| {
+        let mut head = Command::new("/usr/bin/head");
+        head.args(["-c", "1", &format!("/proc/{spare}/maps")]).uid(user).gid(user);
+        head.output().unwrap()
+    };
+    assert_eq!(look(0).stdout.len(), 1, "root sees it, so there is something to see");
+    let seen = look(user);
+    assert!(seen.stdout.is_empty() && !seen.status.success(), "{seen:?}");
+}
+
+/// The real user id of a process.
+fn user_of(pid: u32) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Signal};
+use rustix::process::Signal;
 use rustix::thread::futex;
 
 use super::guardian::Guardian;
@@ -327,7 +327,6 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
             unshare: later as usize,
             scratch: layers.has(Layer::MountNamespace).then(|| scratch_options(ground, &ground.limits)),
             host_name: layers.has(Layer::UtsNamespace),
-            dumpable: dumpable(),
             ends_with_host: !kind.outlives,
         },
         order: OnceLock::new(),
@@ -416,13 +415,6 @@ fn write_maps(pid: i32, ground: &Ground, slot: &Slot) -> io::Result<()> {
     std::fs::write(format!("/proc/{pid}/setgroups"), "deny")?;
     std::fs::write(format!("/proc/{pid}/uid_map"), format!("{inside} {user} 1"))?;
     std::fs::write(format!("/proc/{pid}/gid_map"), format!("{inside} {group} 1"))
-}
-
-fn dumpable() -> usize {
-    match rustix::process::dumpable_behavior() {
-        Ok(DumpableBehavior::NotDumpable) => 0,
-        _ => 1,
-    }
 }
 
 /// Waits until the spare has come to `wanted` or beyond, has failed, or is gone. Gives where it is.

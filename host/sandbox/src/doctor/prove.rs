@@ -265,10 +265,14 @@ fn start(launcher: &Launcher, launch: &Launch<'_>) -> io::Result<Process> {
     }
 }
 
-/// What is in a pipe whose writers are gone: a probe prints one line.
+/// What is in a pipe of a module that is gone: a probe prints one line.
 fn text(pipe: BorrowedFd<'_>) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::from(pipe.try_clone_to_owned()?).take(MOST_OUTPUT).read_to_end(&mut bytes)?;
+    match File::from(pipe.try_clone_to_owned()?).take(MOST_OUTPUT).read_to_end(&mut bytes) {
+        // Somebody whom this process has just made holds a copy of the other end for a moment. It writes nothing.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+        other => drop(other?),
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -182,6 +182,11 @@ const MAP_HUGETLB: u32 = 0x4_0000;
 /// Calls that depend on their arguments. The lines of one name stand together.
 #[rustfmt::skip]
 pub(super) const CONDITIONAL: &[Conditional] = &[
+    // Memory, but no huge pages of the machine's pool: a group's memory limit does not count them. First,
+    // because programs call it most.
+    Conditional { name: "mmap", scope: Scope::Always, checks: &[
+        Check::Word { argument: 3, mask: MAP_HUGETLB, one_of: &[0] },
+    ] },
     // Making files and changing their modes, without set-user-id and set-group-id. A mode counts where a file is made.
     Conditional { name: "openat", scope: Scope::Always, checks: &[
         Check::Word { argument: 2, mask: O_CREAT | O_TMPFILE, one_of: &[0] },
@@ -212,10 +217,6 @@ pub(super) const CONDITIONAL: &[Conditional] = &[
     ] },
     Conditional { name: "fchmodat", scope: Scope::Always, checks: &[
         Check::Word { argument: 2, mask: SET_ID, one_of: &[0] },
-    ] },
-    // Memory, but no huge pages of the machine's pool: a group's memory limit does not count them.
-    Conditional { name: "mmap", scope: Scope::Always, checks: &[
-        Check::Word { argument: 3, mask: MAP_HUGETLB, one_of: &[0] },
     ] },
     // Advice on memory, except MERGEABLE: merging pages with other processes tells what they hold. In order:
     // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED FREE REMOVE DONTFORK DOFORK HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP
