@@ -61,7 +61,12 @@ impl Built {
             }
         }
         let wanted = |program: &Program| names.iter().any(|name| program.name.starts_with(name.as_str()));
-        self.tests.retain(|program| names.is_empty() || wanted(program));
+        let (kept, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.tests)
+            .into_iter()
+            .partition(|program| names.is_empty() || wanted(program));
+        self.tests = kept;
+        // A test may start another one.
+        self.helpers.extend(others.into_iter().map(|program| program.path));
         Ok(())
     }
 }
@@ -185,5 +190,6 @@ mod tests {
         built.keep(&["modberth-host/p".to_owned(), "modberth-sandbox/s".to_owned()]).unwrap();
         let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["modberth-sandbox/stop", "modberth-host/process"]);
+        assert!(built.helpers.contains(&PathBuf::from("/w/target/modberth_sandbox")));
     }
 }
