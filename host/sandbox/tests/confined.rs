@@ -84,6 +84,27 @@ fn the_limits_of_a_launch_are_those_of_its_profile() {
     assert_eq!(run(&launcher, "ulimit -n", &Profile::action()).0, "64\n");
 }
 
+/// To the kernel a size of 0, and one that it rounds up beyond what it can count, is no limit.
+#[test]
+fn scratch_space_is_bounded_at_the_edges_of_its_limit() {
+    let launcher = confined();
+    for (bytes, files, blocks, left) in [(0, 0, 1, "0"), (1, 1, 1, "1"), (4097, 7, 2, "7")] {
+        let mut profile = Profile::action();
+        (profile.limits.scratch_bytes, profile.limits.scratch_inodes) = (bytes, files);
+        let (output, error, _) = run(&launcher, "stat -f -c '%b %S %d' /tmp", &profile);
+        assert_eq!(output, format!("{blocks} {} {left}\n", page()), "{bytes} bytes, {files} files: {error}");
+    }
+    let mut profile = Profile::action();
+    profile.limits.scratch_bytes = u64::MAX;
+    let (output, error, _) = run(&launcher, "stat -f -c '%b' /tmp", &profile);
+    assert_eq!(output.trim().parse::<u64>().unwrap(), (1 << 62) / page(), "{error}");
+}
+
+fn page() -> u64 {
+    // SAFETY: a number comes in, a number goes out.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.try_into().unwrap()
+}
+
 #[test]
 fn memory_beyond_the_limit_ends_the_module_and_is_counted() {
     let launcher = confined();

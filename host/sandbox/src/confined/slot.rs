@@ -380,7 +380,9 @@ pub(crate) fn scratch_options(ground: &Ground, limits: &Limits) -> CString {
     if ground.layers.has(Layer::ScratchLimit) {
         // The root folder counts as one.
         let inodes = limits.scratch_inodes.saturating_add(1);
-        options.push_str(&format!(",size={},nr_inodes={inodes}", limits.scratch_bytes));
+        // A size of 0 is no limit to the kernel, and neither is one that overflows when it is rounded up to pages.
+        let size = limits.scratch_bytes.clamp(1, 1 << 62);
+        options.push_str(&format!(",size={size},nr_inodes={inodes}"));
     }
     CString::new(options).unwrap_or_default()
 }
