@@ -32,6 +32,7 @@ use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
 use crate::profile::{Bind, Confinement, Limits, Profile, SocketFamily};
+use crate::resources;
 use crate::seccomp::Filter;
 
 use guardian::{Guardian, MOST_SLOTS};
@@ -375,7 +376,7 @@ impl Sandbox {
             mounts,
             scratch,
             resources: match ground.layers.has(Layer::ResourceLimits) {
-                true => resources(profile, ground.tree.is_some()),
+                true => resources::of(profile, ground.tree.is_some()),
                 false => Vec::new(),
             },
             landlock: match ground.landlock {
@@ -475,38 +476,6 @@ fn weakened(limits: &Limits, layers: &Layers) -> Limits {
 
 fn scratch_differs(one: &Limits, other: &Limits) -> bool {
     (one.scratch_bytes, one.scratch_inodes) != (other.scratch_bytes, other.scratch_inodes)
-}
-
-/// RLIMIT_ numbers and values of each process of a module. `grouped`: the module as a whole is bounded too.
-pub(crate) fn resources(profile: &Profile, grouped: bool) -> Vec<(u32, u64)> {
-    let limits = &profile.limits;
-    let mut resources = vec![
-        // 0 would still start a core_pattern program; 1 stops both that and a file.
-        (libc::RLIMIT_CORE, 1),
-        (libc::RLIMIT_NOFILE, limits.open_files),
-        (libc::RLIMIT_MSGQUEUE, 0),
-        (libc::RLIMIT_MEMLOCK, 64 << 10),
-        (libc::RLIMIT_SIGPENDING, 256),
-        (libc::RLIMIT_NICE, 0),
-        (libc::RLIMIT_RTPRIO, 0),
-    ];
-    if !profile.binds.iter().any(|bind| bind.writable) {
-        // Nothing it can write to holds more.
-        resources.push((libc::RLIMIT_FSIZE, limits.scratch_bytes));
-    }
-    if let Some(backstop) = profile.backstop {
-        // The third way to end what spins, after the host and the guardian.
-        let seconds = backstop.as_secs() + 1;
-        resources.push((libc::RLIMIT_CPU, seconds * u64::from(limits.cpu_percent.max(100)) / 100));
-    }
-    if !grouped {
-        resources.push((libc::RLIMIT_DATA, limits.memory_bytes));
-        if rustix::process::geteuid().is_root() {
-            // The module has a user of its own; as the user of an ordinary host its processes would count as well.
-            resources.push((libc::RLIMIT_NPROC, u64::from(limits.tasks)));
-        }
-    }
-    resources
 }
 
 /// Binds of the machine's files for the network, for a profile that has it.

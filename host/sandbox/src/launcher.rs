@@ -10,10 +10,11 @@ use std::time::Duration;
 use crate::cgroup::LimitFault;
 use crate::child::{Program, Strings};
 use crate::command::Command;
-use crate::confined::{Options, Sandbox, Unavailable, resources};
+use crate::confined::{Options, Sandbox, Unavailable};
 use crate::plain::{self, Reach};
 use crate::process::Process;
 use crate::profile::{Confinement, Profile};
+use crate::resources;
 
 /// How long it may take to start a module. It is a few dozen system calls; this guards against a machine that hangs.
 pub(crate) const START_PATIENCE: Duration = Duration::from_secs(5);
@@ -221,7 +222,10 @@ impl Launcher {
                 let package =
                     std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
                 let program = program(launch, &package)?;
-                let resources = if *limited { resources(launch.profile, false) } else { Vec::new() };
+                let resources = match limited {
+                    true => resources::of(launch.profile, false),
+                    false => vec![resources::cores()],
+                };
                 plain::start(*reach, Some(program), resources, launch.profile.backstop, confinement)
             }
         }

@@ -88,6 +88,7 @@ mod process;
 mod profile;
 mod raw;
 mod region;
+mod resources;
 mod seccomp;
 
 pub use cgroup::{LimitFault, Unavailable as GroupsUnavailable};

@@ -25,6 +25,7 @@ use crate::launcher::{LaunchError, START_PATIENCE, machine};
 use crate::process::{Streams, wait_readable};
 use crate::profile::Limits;
 use crate::region::Stack;
+use crate::resources;
 
 /// How often a spare is made before it is given up, if it is killed each time.
 const ATTEMPTS: u32 = 5;
@@ -307,6 +308,7 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
             unshare: later as usize,
             scratch: layers.has(Layer::MountNamespace).then(|| scratch_options(ground, &ground.limits)),
             host_name: layers.has(Layer::UtsNamespace),
+            no_core: layers.has(Layer::ResourceLimits) && resources::hard(libc::RLIMIT_CORE) == 0,
             ends_with_host: !kind.outlives,
         },
         order: OnceLock::new(),
