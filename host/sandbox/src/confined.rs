@@ -111,9 +111,23 @@ const NAMESPACES_FIX: &str = "An ordinary user needs user namespaces: set user.m
 on Ubuntu give the program an AppArmor profile with `userns,` or set \
 kernel.apparmor_restrict_unprivileged_userns=0, in a container allow unshare and mount; or run the host as root";
 
+const KERNEL_FIX: &str = "This kernel has no such call: Linux 5.14 or later is needed, and in a container a filter \
+that permits what it calls";
+
+const FILES_FIX: &str = "The host may have too few open files: raise the limit (ulimit -n, LimitNOFILE=)";
+
+const OTHER_FIX: &str = "The machine may be short of memory or processes";
+
 impl Unavailable {
     fn machine(doing: impl Into<String>, source: io::Error) -> Self {
-        Self::Machine { doing: doing.into(), source, fix: NAMESPACES_FIX }
+        let fix = match source.raw_os_error() {
+            Some(libc::ENOSYS) => KERNEL_FIX,
+            Some(libc::EMFILE | libc::ENFILE) => FILES_FIX,
+            // Where the number of namespaces is bounded, one more is answered with ENOSPC or EUSERS.
+            Some(libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOSPC | libc::EUSERS) => NAMESPACES_FIX,
+            _ => OTHER_FIX,
+        };
+        Self::Machine { doing: doing.into(), source, fix }
     }
 }
 
