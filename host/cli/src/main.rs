@@ -24,6 +24,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 
 fn main() -> ExitCode {
+    modberth_host::heed_children();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(wrong) => return not_run(&with_tip(wrong)).into(),

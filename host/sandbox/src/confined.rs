@@ -30,7 +30,7 @@ use rustix::process::DumpableBehavior;
 use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
-use crate::process::{Body, Process};
+use crate::process::{Body, Process, children_are_heeded};
 use crate::profile::{Bind, Confinement, Limits, Profile, SocketFamily};
 use crate::resources;
 use crate::seccomp::Filter;
@@ -227,6 +227,13 @@ impl Sandbox {
     /// Looks at the machine and prepares the first slot.
     pub(crate) fn new(options: Options, grouped: bool) -> Result<Arc<Self>, Unavailable> {
         let groups = |error| Unavailable::Groups(Box::new(error));
+        if !children_are_heeded() {
+            return Err(Unavailable::Machine {
+                doing: "making sure that the ends of modules are seen".into(),
+                source: io::Error::other("this program ignores SIGCHLD"),
+                fix: "Let it have its default, or start the program so (modberth_sandbox::heed_children)",
+            });
+        }
         let tree = match grouped {
             true => Some(Tree::here().map_err(groups)?),
             false => None,

@@ -124,6 +124,10 @@ impl Launcher {
     /// (PR_SET_DUMPABLE is 0): no debugger without CAP_SYS_PTRACE can attach to it, and it leaves no core file. Do not
     /// open it again: processes that wait for modules share it under those users.
     ///
+    /// A module is a child of the program. The program must not ignore SIGCHLD (see [`crate::heed_children`]) and must
+    /// not wait for children that it has not started (`waitpid(-1)`): then nobody knows how a module ended, and its number
+    /// may become another process's while it is still watched.
+    ///
     /// # Errors
     /// What is missing, and how to get it.
     pub fn confined(options: Options) -> Result<Self, Unavailable> {

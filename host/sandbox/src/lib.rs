@@ -97,5 +97,5 @@ pub use confined::{Layer, Options, Unavailable};
 pub use descriptors::above_streams;
 pub use launcher::{Launch, LaunchError, Launcher};
 pub use plain::Reach;
-pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe};
+pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe, heed_children};
 pub use profile::{Bind, Confinement, Limits, Profile, SocketFamily};

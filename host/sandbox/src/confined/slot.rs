@@ -14,7 +14,7 @@ use super::guardian::Guardian;
 use super::layer::Layer;
 use super::root::RootPlan;
 use super::running::wait_exit;
-use super::spare::{self, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMAPPED};
+use super::spare::{self, EXECUTING, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMAPPED};
 use super::template::empty_network;
 use super::{Ground, Started};
 use crate::cgroup::Group;
@@ -222,8 +222,12 @@ impl Spare {
         }
     }
 
-    /// Whether the process has run a program. One that is killed closes the line as well.
+    /// Whether the process has run a program. One that is killed closes the line as well. In doubt it has: what was
+    /// launched is not launched a second time.
     fn has_run(&self) -> bool {
+        if self.body.shared.report.state.load(SeqCst) != EXECUTING {
+            return false;
+        }
         let pid = self.body.pid;
         // The name changes with the program; it is cheaper to ask for than the rest.
         if std::fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name != spare::NAME_LINE) {
@@ -233,7 +237,8 @@ impl Spare {
         const PF_FORKNOEXEC: u64 = 0x40;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let flags = stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(7)?.parse::<u64>().ok());
-        flags.is_some_and(|flags| flags & PF_FORKNOEXEC == 0)
+        // Somebody else's wait may have taken it off the process table.
+        flags.is_none_or(|flags| flags & PF_FORKNOEXEC == 0)
     }
 
     /// Takes it apart once its program runs.

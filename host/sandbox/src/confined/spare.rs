@@ -103,6 +103,8 @@ pub(crate) const MAPPED: u32 = 2;
 pub(crate) const READY: u32 = 3;
 /// It has ended; see [`Report::step`].
 pub(crate) const FAILED: u32 = 4;
+/// The next thing it does is to run the program.
+pub(crate) const EXECUTING: u32 = 5;
 
 /// A step on the way to the running module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,11 +251,11 @@ fn go(shared: &Shared) -> Result<Infallible, Fault> {
     announce(&shared.report.state, READY);
     let sent = hear()?;
     let Some(order) = shared.order.get() else { return Err((Step::Order, libc::EPROTO as isize)) };
-    obey(order, sent, root.as_ref())
+    obey(order, sent, root.as_ref(), &shared.report)
 }
 
 /// Carries the order out.
-fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infallible, Fault> {
+fn obey(order: &Order, sent: usize, root: Option<&root::Root>, report: &Report) -> Result<Infallible, Fault> {
     let package = |errno| (Step::Package, errno);
     for (index, mount) in order.mounts.iter().enumerate() {
         let tree = match root {
@@ -299,6 +301,7 @@ fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infalli
         let mode = libc::SECCOMP_SET_MODE_FILTER as usize;
         step(Step::Seccomp, libc::SYS_seccomp, [mode, 0, std::ptr::from_ref(filter) as usize, 0, 0, 0])?;
     }
+    report.state.store(EXECUTING, SeqCst);
     Err((Step::Execute, order.program.execute()))
 }
 
