@@ -26,6 +26,7 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 
 fn main() -> ExitCode {
+    modberth_host::heed_children();
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == "probe") {
         // What the doctor starts in a sandbox. It is no command for people, so neither help nor completions have it.

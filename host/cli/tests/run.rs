@@ -36,6 +36,16 @@ fn results_are_a_table_and_exit_0() {
     assert!(!done.out.contains('\u{1b}'), "no colour into a pipe");
 }
 
+/// Whoever starts the command may ignore SIGCHLD, and a child inherits that.
+#[test]
+fn a_parent_that_ignores_its_children_is_no_obstacle() {
+    let folder = module("answer(lambda t: {'data': 1})");
+    let mut parent = assert_cmd::Command::new("env");
+    parent.args(["--ignore-signal=CHLD", env!("CARGO_BIN_EXE_modberth")]);
+    let done = ended(parent.args(["run", path(&folder), "play", "-t", "a"]).args(flags()));
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
 /// Less than full confinement is asked for by name, and everything that is printed says so.
 #[test]
 fn without_control_groups_everything_says_so() {

@@ -400,7 +400,9 @@ fn session_exit(exit: Exit) -> process::Exit {
 }
 
 fn lost() -> Violation {
-    Violation::new(Code::HostIo, "It is not known how the module ended.")
+    let message = "It is not known how the module ended: another part of this program has waited for it, or the program \
+                   ignores SIGCHLD.";
+    Violation::new(Code::HostIo, message)
 }
 
 fn host_io(doing: &str, errno: Errno) -> Violation {

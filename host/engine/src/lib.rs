@@ -23,4 +23,4 @@ pub use outcome::{Outcome, ProcessReport, Stderr};
 pub use running::{Canceller, Running};
 
 pub use modberth_protocol::process::{Failure, Results, TargetError, TargetResult};
-pub use modberth_sandbox::{Confinement, Exit, Usage};
+pub use modberth_sandbox::{Confinement, Exit, Usage, heed_children};

@@ -19,7 +19,8 @@ pub(crate) struct Made {
 /// Makes a process that shares the host's memory and runs `entry(argument)` on `stack`, with all signals blocked, in
 /// the new `namespaces` (CLONE_NEW… flags) and in the control group `group`.
 ///
-/// The host gets no SIGCHLD: an embedding program's own wait() must not find this child.
+/// The host gets no SIGCHLD, and an embedding program's own wait() does not find this child, until it runs a program:
+/// then the kernel makes it a child like others.
 ///
 /// # Safety
 /// `stack` and whatever `argument` leads to live until the process has ended or runs another program. `entry` keeps to

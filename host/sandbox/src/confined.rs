@@ -30,8 +30,9 @@ use rustix::process::DumpableBehavior;
 use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
-use crate::process::{Body, Process};
+use crate::process::{Body, Process, children_are_heeded};
 use crate::profile::{Bind, Confinement, Limits, Profile, SocketFamily};
+use crate::resources;
 use crate::seccomp::Filter;
 
 use guardian::{Guardian, MOST_SLOTS};
@@ -110,9 +111,23 @@ const NAMESPACES_FIX: &str = "An ordinary user needs user namespaces: set user.m
 on Ubuntu give the program an AppArmor profile with `userns,` or set \
 kernel.apparmor_restrict_unprivileged_userns=0, in a container allow unshare and mount; or run the host as root";
 
+const KERNEL_FIX: &str = "This kernel has no such call: Linux 5.14 or later is needed, and in a container a filter \
+that permits what it calls";
+
+const FILES_FIX: &str = "The host may have too few open files: raise the limit (ulimit -n, LimitNOFILE=)";
+
+const OTHER_FIX: &str = "The machine may be short of memory or processes";
+
 impl Unavailable {
     fn machine(doing: impl Into<String>, source: io::Error) -> Self {
-        Self::Machine { doing: doing.into(), source, fix: NAMESPACES_FIX }
+        let fix = match source.raw_os_error() {
+            Some(libc::ENOSYS) => KERNEL_FIX,
+            Some(libc::EMFILE | libc::ENFILE) => FILES_FIX,
+            // Where the number of namespaces is bounded, one more is answered with ENOSPC or EUSERS.
+            Some(libc::EPERM | libc::EACCES | libc::EINVAL | libc::ENOSPC | libc::EUSERS) => NAMESPACES_FIX,
+            _ => OTHER_FIX,
+        };
+        Self::Machine { doing: doing.into(), source, fix }
     }
 }
 
@@ -212,6 +227,13 @@ impl Sandbox {
     /// Looks at the machine and prepares the first slot.
     pub(crate) fn new(options: Options, grouped: bool) -> Result<Arc<Self>, Unavailable> {
         let groups = |error| Unavailable::Groups(Box::new(error));
+        if !children_are_heeded() {
+            return Err(Unavailable::Machine {
+                doing: "making sure that the ends of modules are seen".into(),
+                source: io::Error::other("this program ignores SIGCHLD"),
+                fix: "Let it have its default, or start the program so (modberth_sandbox::heed_children)",
+            });
+        }
         let tree = match grouped {
             true => Some(Tree::here().map_err(groups)?),
             false => None,
@@ -383,7 +405,7 @@ impl Sandbox {
             mounts,
             scratch,
             resources: match ground.layers.has(Layer::ResourceLimits) {
-                true => resources(profile, ground.tree.is_some()),
+                true => resources::of(profile, ground.tree.is_some()),
                 false => Vec::new(),
             },
             landlock: match ground.landlock {
@@ -482,38 +504,6 @@ fn weakened(limits: &Limits, layers: &Layers) -> Limits {
 
 fn scratch_differs(one: &Limits, other: &Limits) -> bool {
     (one.scratch_bytes, one.scratch_inodes) != (other.scratch_bytes, other.scratch_inodes)
-}
-
-/// RLIMIT_ numbers and values of each process of a module. `grouped`: the module as a whole is bounded too.
-pub(crate) fn resources(profile: &Profile, grouped: bool) -> Vec<(u32, u64)> {
-    let limits = &profile.limits;
-    let mut resources = vec![
-        // 0 would still start a core_pattern program; 1 stops both that and a file.
-        (libc::RLIMIT_CORE, 1),
-        (libc::RLIMIT_NOFILE, limits.open_files),
-        (libc::RLIMIT_MSGQUEUE, 0),
-        (libc::RLIMIT_MEMLOCK, 64 << 10),
-        (libc::RLIMIT_SIGPENDING, 256),
-        (libc::RLIMIT_NICE, 0),
-        (libc::RLIMIT_RTPRIO, 0),
-    ];
-    if !profile.binds.iter().any(|bind| bind.writable) {
-        // Nothing it can write to holds more.
-        resources.push((libc::RLIMIT_FSIZE, limits.scratch_bytes));
-    }
-    if let Some(backstop) = profile.backstop {
-        // The third way to end what spins, after the host and the guardian.
-        let seconds = backstop.as_secs() + 1;
-        resources.push((libc::RLIMIT_CPU, seconds * u64::from(limits.cpu_percent.max(100)) / 100));
-    }
-    if !grouped {
-        resources.push((libc::RLIMIT_DATA, limits.memory_bytes));
-        if rustix::process::geteuid().is_root() {
-            // The module has a user of its own; as the user of an ordinary host its processes would count as well.
-            resources.push((libc::RLIMIT_NPROC, u64::from(limits.tasks)));
-        }
-    }
-    resources
 }
 
 /// Binds of the machine's files for the network, for a profile that has it.

@@ -10,10 +10,11 @@ use std::time::Duration;
 use crate::cgroup::LimitFault;
 use crate::child::{Program, Strings};
 use crate::command::Command;
-use crate::confined::{Options, Sandbox, Unavailable, resources};
+use crate::confined::{Options, Sandbox, Unavailable};
 use crate::plain::{self, Reach};
 use crate::process::Process;
 use crate::profile::{Confinement, Profile};
+use crate::resources;
 
 /// How long it may take to start a module. It is a few dozen system calls; this guards against a machine that hangs.
 pub(crate) const START_PATIENCE: Duration = Duration::from_secs(5);
@@ -123,6 +124,10 @@ impl Launcher {
     /// (PR_SET_DUMPABLE is 0): no debugger without CAP_SYS_PTRACE can attach to it, and it leaves no core file. Do not
     /// open it again: processes that wait for modules share it under those users.
     ///
+    /// A module is a child of the program. The program must not ignore SIGCHLD (see [`crate::heed_children`]) and must
+    /// not wait for children that it has not started (`waitpid(-1)`): then nobody knows how a module ended, and its number
+    /// may become another process's while it is still watched.
+    ///
     /// # Errors
     /// What is missing, and how to get it.
     pub fn confined(options: Options) -> Result<Self, Unavailable> {
@@ -226,7 +231,10 @@ impl Launcher {
                 let package =
                     std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
                 let program = program(launch, &package)?;
-                let resources = if *limited { resources(launch.profile, false) } else { Vec::new() };
+                let resources = match limited {
+                    true => resources::of(launch.profile, false),
+                    false => vec![resources::cores()],
+                };
                 plain::start(*reach, Some(program), resources, launch.profile.backstop, confinement)
             }
         }

@@ -89,6 +89,7 @@ mod process;
 mod profile;
 mod raw;
 mod region;
+mod resources;
 mod seccomp;
 
 pub use cgroup::{LimitFault, Unavailable as GroupsUnavailable};
@@ -97,5 +98,5 @@ pub use confined::{Layer, Options, Unavailable};
 pub use descriptors::above_streams;
 pub use launcher::{Launch, LaunchError, Launcher};
 pub use plain::Reach;
-pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe};
+pub use process::{Ended, Exit, Process, StopError, Usage, block_sigpipe, heed_children};
 pub use profile::{Bind, Confinement, Limits, Profile, SocketFamily};

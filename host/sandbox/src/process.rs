@@ -25,6 +25,27 @@ pub fn block_sigpipe() {
     }
 }
 
+/// Gives SIGCHLD its default disposition where the program was started with that signal ignored.
+///
+/// The kernel tells nobody how a child has ended whose parent ignores SIGCHLD, and whoever started the program may have
+/// ignored it. [`crate::Launcher::confined`] refuses then. A program calls this at its start.
+pub fn heed_children() {
+    if !children_are_heeded() {
+        // SAFETY: sets the default; no handler of the program is replaced, as there was none.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    }
+}
+
+/// Whether the kernel keeps how children have ended until somebody asks.
+pub(crate) fn children_are_heeded() -> bool {
+    // SAFETY: plain data for which all zeros is a value; the call writes there.
+    let (answer, now) = unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        (libc::sigaction(libc::SIGCHLD, std::ptr::null(), &mut now), now)
+    };
+    answer != 0 || (now.sa_sigaction != libc::SIG_IGN && now.sa_flags & libc::SA_NOCLDWAIT == 0)
+}
+
 /// How a module's own process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -103,7 +124,8 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// How the module's own process ended. SIGKILL where [`Process::stop`] ended it.
+    /// How the module's own process ended. SIGKILL where [`Process::stop`] ended it. `None` where another part of the
+    /// program has waited for it.
     pub exit: Option<Exit>,
     /// What it used.
     pub usage: Option<Usage>,

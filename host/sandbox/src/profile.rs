@@ -93,7 +93,7 @@ pub struct Limits {
     pub tasks: u32,
     /// Processor time per time, in percent of one processor. Default 100.
     pub cpu_percent: u32,
-    /// Bytes the module can have in its scratch space. Default 8 MiB.
+    /// Bytes the module can have in its scratch space, rounded up to whole pages, one page at least. Default 8 MiB.
     pub scratch_bytes: u64,
     /// Files and folders the module can have in its scratch space. Default 1,024.
     pub scratch_inodes: u64,

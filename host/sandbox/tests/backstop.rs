@@ -3,11 +3,13 @@
 
 mod common;
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command as Program, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{alive, example, groups_of, guardian, marker, settle};
+use common::{alive, example, groups_of, guardian, hierarchies, marker, settle};
 use modberth_sandbox::{Launcher, Options};
 
 /// A guard against hangs.
@@ -188,4 +190,51 @@ fn nothing_is_left_of_hosts_that_were_killed_at_any_point() {
     assert_eq!(mounts(), before);
     drop(next);
     assert_eq!(groups_of(std::process::id()), Vec::<std::path::PathBuf>::new());
+}
+
+/// Some kernels kill whatever is started in a group if another above it was killed once, as a service manager may do.
+#[test]
+fn a_host_starts_in_a_group_that_was_killed_once() {
+    settle();
+    let Some(hierarchy) = hierarchies().into_iter().find(|one| one.version_2) else { return };
+    // Beside the leaf that this process may be in.
+    let hands_on = |group: &&Path| {
+        fs::read_to_string(group.join("cgroup.subtree_control")).is_ok_and(|names| names.contains("memory"))
+    };
+    let above = hierarchy.own.ancestors().find(hands_on).unwrap_or(&hierarchy.own);
+    let group = above.join(format!("test-killed-{}", std::process::id()));
+    fs::create_dir(&group).unwrap();
+    if fs::write(group.join("cgroup.kill"), "1").is_ok() {
+        let marker = marker();
+        let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$1\" confined \"$2\" 0 0 1";
+        let mut child = Program::new("/bin/sh")
+            .args(["-c", script])
+            .args([&group, &example("host")])
+            .arg(&marker)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut host = Host { child, lines };
+        host.wait_for("ready");
+        host.wait_for("launched");
+        running(&marker);
+        host.child.kill().unwrap();
+        host.child.wait().unwrap();
+        gone(&marker);
+    }
+    // The guardian cleans up, and leaves last.
+    let begin = Instant::now();
+    while let Err(error) = remove(&group) {
+        assert!(begin.elapsed() < GUARD, "{}: {error}", group.display());
+        std::thread::yield_now();
+    }
+}
+
+/// Removes a group and those below it.
+fn remove(group: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(group)?.flatten().filter(|entry| entry.path().is_dir()) {
+        remove(&entry.path())?;
+    }
+    fs::remove_dir(group)
 }

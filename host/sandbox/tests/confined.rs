@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
@@ -82,6 +83,59 @@ fn the_limits_of_a_launch_are_those_of_its_profile() {
     assert!(ended.usage.unwrap().refused_tasks.unwrap_or(1) > 0, "{ended:?}");
     // And back to those that the slots are prepared with.
     assert_eq!(run(&launcher, "ulimit -n", &Profile::action()).0, "64\n");
+}
+
+/// Many machines forbid core files by a hard limit of 0, and some hosts may have few open files: modules then have no
+/// more either.
+#[test]
+fn a_host_with_low_hard_limits_starts_modules() {
+    common::settle();
+    let marker = common::marker();
+    let script = "ulimit -c 0 && ulimit -n 60 && exec \"$0\" confined \"$1\" 0 0 1";
+    let mut host = std::process::Command::new("/bin/sh")
+        .args(["-c", script])
+        .arg(common::example("host"))
+        .arg(&marker)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let said: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
+    let limits = common::alive(&format!("{marker}-module")).first().map(|module| {
+        let limits = fs::read_to_string(format!("/proc/{module}/limits")).unwrap();
+        let hard = |name: &str| {
+            let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().to_owned()
+        };
+        (hard("Max core file size"), hard("Max open files"))
+    });
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert_eq!(said, ["ready", "launched"]);
+    let (cores, files) = limits.unwrap();
+    assert!(["0", "1"].contains(&&*cores), "{cores}");
+    assert_eq!(files, "60");
+}
+
+/// To the kernel a size of 0, and one that it rounds up beyond what it can count, is no limit.
+#[test]
+fn scratch_space_is_bounded_at_the_edges_of_its_limit() {
+    let launcher = confined();
+    for (bytes, files, blocks, left) in [(0, 0, 1, "0"), (1, 1, 1, "1"), (4097, 7, 2, "7")] {
+        let mut profile = Profile::action();
+        (profile.limits.scratch_bytes, profile.limits.scratch_inodes) = (bytes, files);
+        let (output, error, _) = run(&launcher, "stat -f -c '%b %S %d' /tmp", &profile);
+        assert_eq!(output, format!("{blocks} {} {left}\n", page()), "{bytes} bytes, {files} files: {error}");
+    }
+    let mut profile = Profile::action();
+    profile.limits.scratch_bytes = u64::MAX;
+    let (output, error, _) = run(&launcher, "stat -f -c '%b' /tmp", &profile);
+    assert_eq!(output.trim().parse::<u64>().unwrap(), (1 << 62) / page(), "{error}");
+}
+
+fn page() -> u64 {
+    // SAFETY: a number comes in, a number goes out.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.try_into().unwrap()
 }
 
 #[test]

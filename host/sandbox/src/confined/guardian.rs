@@ -54,6 +54,8 @@ struct Page {
     /// When the guardian looks up by itself.
     sleeps_until: AtomicU64,
     stop: AtomicU32,
+    /// The host's descriptor of itself, at [`LOWEST`] or above, for the guardian that is being started.
+    host: AtomicI32,
     /// What goes to [`WAKE`] and after, all at [`LOWEST`] or above.
     descriptors: [RawFd; FIRST_DIRECTORY - WAKE],
     /// The tree's directory in each hierarchy, and how many there are.
@@ -61,7 +63,6 @@ struct Page {
     hierarchies: usize,
     /// `../NAME`, the tree as seen from its own directory.
     name: CString,
-    stack: Stack,
 }
 
 // Where the guardian has its descriptors.
@@ -89,8 +90,18 @@ pub(crate) struct Guardian {
     /// What the guardian gets copies of.
     _handed: Vec<OwnedFd>,
     /// The process; `None` before the first and after a failed start.
-    process: Mutex<Option<OwnedFd>>,
+    process: Mutex<Option<Running>>,
 }
+
+/// A guardian that runs, and its stack. Dropped, it is killed and waited for.
+struct Running {
+    process: OwnedFd,
+    page: Arc<Page>,
+    stack: Option<Stack>,
+}
+
+/// How often a guardian is started before it is given up, if it is killed each time.
+const ATTEMPTS: u32 = 3;
 
 impl Guardian {
     /// Starts a guardian for the groups of `tree`, if there are any.
@@ -117,18 +128,18 @@ impl Guardian {
             watches: [const { Watch::new() }; MOST_SLOTS],
             sleeps_until: AtomicU64::new(0),
             stop: AtomicU32::new(0),
+            host: AtomicI32::new(NONE),
             descriptors: [wake.as_raw_fd(), unified, v1_cpu],
             hierarchies: directories.iter().filter(|fd| **fd != NONE).count(),
             directories,
             name: CString::new(name).unwrap_or_default(),
-            stack: Stack::new()?,
         });
         let guardian = Self { page, wake, _handed: handed, process: Mutex::new(None) };
         guardian.ensure(tree)?;
         Ok(guardian)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<OwnedFd>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
         self.process.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -136,46 +147,55 @@ impl Guardian {
     pub(crate) fn ensure(&self, tree: Option<&Tree>) -> io::Result<()> {
         let mut process = self.lock();
         if let Some(guardian) = &*process {
-            if !wait_readable(guardian.as_fd(), Some(Duration::ZERO))? {
+            if !wait_readable(guardian.process.as_fd(), Some(Duration::ZERO))? {
                 return Ok(());
             }
             tracing::warn!("the guardian process has died; starting another");
-            reap(guardian)?;
             *process = None;
-        }
-        let host = host_process(LOWEST)?;
-        let group = tree.map(Tree::guardian).transpose()?;
-        let argument: *const Start<'_> = &Start { page: &self.page, host: host.as_raw_fd() };
-        self.page.sleeps_until.store(0, SeqCst);
-        // SAFETY: the page and its stack live until the guardian is reaped (`Drop`), or for ever. The guardian takes
-        // what `argument` leads to before it says so in `sleeps_until`, which is waited for below.
-        let made = unsafe {
-            clone(
-                guardian,
-                argument.cast_mut().cast(),
-                &self.page.stack,
-                0,
-                group.as_ref().and_then(GuardianGroup::into_fd),
-            )
-        };
-        let made = made?;
-        let until = Instant::now() + STOP_PATIENCE;
-        while self.page.sleeps_until.load(SeqCst) == 0 {
-            // It says so within a few dozen system calls, or is gone.
-            if wait_readable(made.fd.as_fd(), Some(Duration::from_micros(100)))? || Instant::now() > until {
-                let _ = rustix::process::pidfd_send_signal(&made.fd, Signal::KILL);
-                wait_readable(made.fd.as_fd(), None)?;
-                reap(&made.fd)?;
-                return Err(io::Error::other("the guardian process did not start"));
+            for watch in &self.page.watches {
+                // It may have died between looking and killing.
+                let _ = watch.state.compare_exchange(KILLING, LIVE, SeqCst, SeqCst);
             }
         }
-        if let Some(group) = &group
-            && group.into_fd().is_none()
-        {
+        let group = tree.map(Tree::guardian).transpose()?;
+        for attempt in 0..ATTEMPTS {
+            // Some kernels kill what is started in a group when another above it was killed once. It is moved then.
+            if let Some(guardian) = self.start_one(group.as_ref(), attempt == 0)? {
+                *process = Some(guardian);
+                return Ok(());
+            }
+        }
+        Err(io::Error::other(format!("the guardian process was killed at once, {ATTEMPTS} times")))
+    }
+
+    /// Starts one, in its group at once where that is possible and `into`. `None`: it was killed before it watched.
+    fn start_one(&self, group: Option<&GuardianGroup>, into: bool) -> io::Result<Option<Running>> {
+        // Open until the guardian has taken its copy.
+        let host = host_process(LOWEST)?;
+        self.page.host.store(host.as_raw_fd(), SeqCst);
+        self.page.sleeps_until.store(0, SeqCst);
+        let stack = Stack::new()?;
+        let argument = Arc::as_ptr(&self.page).cast_mut().cast();
+        let into = group.filter(|_| into).and_then(GuardianGroup::into_fd);
+        // SAFETY: page and stack live until the guardian is reaped (`Running`), or for ever. `guardian` keeps to system
+        // calls, what does not change in the page, and its atomics.
+        let made = unsafe { clone(guardian, argument, &stack, 0, into)? };
+        let running = Running { process: made.fd, page: Arc::clone(&self.page), stack: Some(stack) };
+        if let (Some(group), None) = (group, into) {
             group.adopt(made.pid)?;
         }
-        *process = Some(made.fd);
-        Ok(())
+        let until = Instant::now() + STOP_PATIENCE;
+        // It watches after a few dozen system calls.
+        while self.page.sleeps_until.load(SeqCst) == 0 {
+            if wait_readable(running.process.as_fd(), Some(Duration::from_micros(100)))? {
+                return Ok(None);
+            }
+            if Instant::now() > until {
+                let why = format!("it did not watch after {} ms", STOP_PATIENCE.as_millis());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+        }
+        Ok(Some(running))
     }
 
     /// The slot's group is now this one; 0: it has none.
@@ -220,18 +240,23 @@ impl Guardian {
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        let process = self.lock().take();
-        let Some(process) = process else { return };
+        let Some(guardian) = self.lock().take() else { return };
         self.page.stop.store(1, SeqCst);
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
-        let ended = wait_readable(process.as_fd(), Some(STOP_PATIENCE)).unwrap_or(false) || {
-            // Somebody has stopped it.
-            let _ = rustix::process::pidfd_send_signal(&process, Signal::KILL);
-            wait_readable(process.as_fd(), Some(STOP_PATIENCE)).unwrap_or(false)
-        };
-        if !ended || reap(&process).is_err() {
-            // It may still run on its stack.
-            std::mem::forget(Arc::clone(&self.page));
+        // Somebody may have stopped it. It is killed then.
+        let _ = wait_readable(guardian.process.as_fd(), Some(STOP_PATIENCE));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails only when the process is gone.
+        let _ = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
+        let ended = wait_readable(self.process.as_fd(), Some(STOP_PATIENCE)).unwrap_or(false);
+        if !ended || super::running::wait_exit(self.process.as_fd(), true).is_err() {
+            tracing::error!("the guardian process does not end");
+            // It may still run in there. Losing a few pages is right then.
+            std::mem::forget((Arc::clone(&self.page), self.stack.take()));
         }
     }
 }
@@ -248,24 +273,10 @@ impl Watch {
     }
 }
 
-/// Takes an ended process off the process table.
-fn reap(process: &OwnedFd) -> io::Result<()> {
-    super::running::wait_exit(process.as_fd(), true).map(drop)
-}
-
-/// What a guardian is started with.
-struct Start<'a> {
-    page: &'a Page,
-    host: RawFd,
-}
-
 /// The guardian itself: system calls only, see [`crate::child`].
 extern "C" fn guardian(argument: *mut c_void) -> ! {
     // SAFETY: see where it is made.
-    let (page, host) = unsafe {
-        let start = &*argument.cast::<Start<'static>>();
-        (start.page, start.host)
-    };
+    let page = unsafe { &*argument.cast::<Page>() };
     call(libc::SYS_prctl, [libc::PR_SET_NAME as usize, c"modberth-guard".as_ptr() as usize, 0, 0, 0, 0]);
     default_signals();
     call(libc::SYS_setsid, [0; 6]);
@@ -278,7 +289,7 @@ extern "C" fn guardian(argument: *mut c_void) -> ! {
         }
         place += 1;
     };
-    put(host);
+    put(page.host.load(SeqCst));
     page.descriptors.iter().for_each(|&fd| put(fd));
     page.directories.iter().for_each(|&fd| put(fd));
     call(libc::SYS_close_range, [FIRST_DIRECTORY + MOST_HIERARCHIES, u32::MAX as usize, 0, 0, 0, 0]);
@@ -330,49 +341,74 @@ fn end_late(page: &Page) -> u64 {
         if watch.state.load(SeqCst) != LIVE {
             continue;
         }
-        let deadline = watch.deadline.load(SeqCst);
-        if deadline <= time {
-            kill(slot, watch);
-        } else {
+        let mut deadline = watch.deadline.load(SeqCst);
+        if deadline <= time && watch.state.compare_exchange(LIVE, KILLING, SeqCst, SeqCst).is_ok() {
+            // Since the look the slot may have got another module. From here on it cannot.
+            deadline = watch.deadline.load(SeqCst);
+            if deadline <= time {
+                lift_quota(slot, watch);
+                // The host does not reap it meanwhile, so its number is its own.
+                signal(watch.pid.load(SeqCst));
+                // A host that did not wait any longer has the watch back, perhaps with another module.
+                let _ = watch.state.compare_exchange(KILLING, FIRED, SeqCst, SeqCst);
+                continue;
+            }
+            let _ = watch.state.compare_exchange(KILLING, LIVE, SeqCst, SeqCst);
+        }
+        if deadline > time {
             next = next.min(deadline);
         }
     }
     next
 }
 
-/// Kills the module of a slot. The host does not reap it meanwhile, so its number is its own.
-fn kill(slot: usize, watch: &Watch) {
-    if watch.state.compare_exchange(LIVE, KILLING, SeqCst, SeqCst).is_err() {
-        return;
-    }
-    // A group that has used up its processor time would die slowly.
+/// Takes the bound on processor time away: a group that has used it up would die slowly.
+fn lift_quota(slot: usize, watch: &Watch) {
     let mut path = Path::new(slot, watch.generation.load(SeqCst));
     if path.exists() {
         path.write(UNIFIED, "/cpu.max", b"max 100000");
         path.write(V1_CPU, "/cpu.cfs_quota_us", b"-1");
     }
-    let pid = watch.pid.load(SeqCst);
+}
+
+/// Kills a process by its number.
+fn signal(pid: i32) {
     if pid > 0 {
         call(libc::SYS_kill, [pid as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
     }
-    watch.state.store(FIRED, SeqCst);
 }
 
 /// The host has ended: everything goes, in time.
 fn leave(page: &Page) -> ! {
     let end = now();
+    // Whoever ends from here on is reaped by somebody else, and its number may become another's: so each module is held
+    // before it is waited for.
+    let mut held = [0isize; MOST_SLOTS];
+    for (held, watch) in held.iter_mut().zip(&page.watches) {
+        if watch.state.load(SeqCst) == LIVE {
+            *held = call(libc::SYS_pidfd_open, [watch.pid.load(SeqCst) as usize, 0, 0, 0, 0, 0]);
+        }
+    }
     loop {
         let time = now();
         let mut last = 0;
-        for (slot, watch) in page.watches.iter().enumerate() {
+        for ((slot, watch), &held) in page.watches.iter().enumerate().zip(&held) {
             if watch.state.load(SeqCst) != LIVE {
                 continue;
             }
             let due = end.saturating_add(watch.grace.load(SeqCst));
-            if due <= time {
-                kill(slot, watch);
-            } else {
+            if due > time {
                 last = due.max(last);
+                continue;
+            }
+            watch.state.store(FIRED, SeqCst);
+            lift_quota(slot, watch);
+            if held >= 0 {
+                let kill = libc::SIGKILL as usize;
+                call(libc::SYS_pidfd_send_signal, [held as usize, kill, 0, 0, 0, 0]);
+            } else if held != -(libc::ESRCH as isize) {
+                // There are too few descriptors.
+                signal(watch.pid.load(SeqCst));
             }
         }
         if last == 0 {

@@ -15,7 +15,7 @@ use super::guardian::Guardian;
 use super::layer::Layer;
 use super::root::RootPlan;
 use super::running::wait_exit;
-use super::spare::{self, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMAPPED};
+use super::spare::{self, EXECUTING, FAILED, MAPPED, Plan, READY, Report, Shared, Step, UNMAPPED};
 use super::template::empty_network;
 use super::{Ground, Started};
 use crate::cgroup::Group;
@@ -26,6 +26,7 @@ use crate::launcher::{LaunchError, START_PATIENCE, machine};
 use crate::process::{Streams, wait_readable};
 use crate::profile::Limits;
 use crate::region::Stack;
+use crate::resources;
 
 /// How often a spare is made before it is given up, if it is killed each time.
 const ATTEMPTS: u32 = 5;
@@ -230,8 +231,12 @@ impl Spare {
         }
     }
 
-    /// Whether the process has run a program. One that is killed closes the line as well.
+    /// Whether the process has run a program. One that is killed closes the line as well. In doubt it has: what was
+    /// launched is not launched a second time.
     fn has_run(&self) -> bool {
+        if self.body.shared.report.state.load(SeqCst) != EXECUTING {
+            return false;
+        }
         let pid = self.body.pid;
         // The name changes with the program; it is cheaper to ask for than the rest.
         if std::fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name != spare::NAME_LINE) {
@@ -239,7 +244,8 @@ impl Spare {
         }
         // A program may have that name too.
         const PF_FORKNOEXEC: u64 = 0x40;
-        self.flags().is_some_and(|flags| flags & PF_FORKNOEXEC == 0)
+        // Somebody else's wait may have taken it off the process table.
+        self.flags().is_none_or(|flags| flags & PF_FORKNOEXEC == 0)
     }
 
     /// Whether the process is about to end, or has. It leaves its control group before anybody is told of its end.
@@ -327,6 +333,7 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
             unshare: later as usize,
             scratch: layers.has(Layer::MountNamespace).then(|| scratch_options(ground, &ground.limits)),
             host_name: layers.has(Layer::UtsNamespace),
+            no_core: layers.has(Layer::ResourceLimits) && resources::hard(libc::RLIMIT_CORE) == 0,
             ends_with_host: !kind.outlives,
         },
         order: OnceLock::new(),
@@ -400,7 +407,9 @@ pub(crate) fn scratch_options(ground: &Ground, limits: &Limits) -> CString {
     if ground.layers.has(Layer::ScratchLimit) {
         // The root folder counts as one.
         let inodes = limits.scratch_inodes.saturating_add(1);
-        options.push_str(&format!(",size={},nr_inodes={inodes}", limits.scratch_bytes));
+        // A size of 0 is no limit to the kernel, and neither is one that overflows when it is rounded up to pages.
+        let size = limits.scratch_bytes.clamp(1, 1 << 62);
+        options.push_str(&format!(",size={size},nr_inodes={inodes}"));
     }
     CString::new(options).unwrap_or_default()
 }

@@ -17,6 +17,7 @@ use crate::child::{Program, announce, call, default_signals, exit};
 use crate::confined::root::{self, Node, RootPlan};
 use crate::landlock;
 use crate::region::Stack;
+use crate::resources;
 
 /// What one spare and the host share.
 pub(crate) struct Shared {
@@ -45,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) scratch: Option<CString>,
     /// The module has a host name of its own.
     pub(crate) host_name: bool,
+    /// It will not be able to forbid cores as an ordinary user.
+    pub(crate) no_core: bool,
     /// The spare ends with the thread that made it.
     pub(crate) ends_with_host: bool,
 }
@@ -100,6 +103,8 @@ pub(crate) const MAPPED: u32 = 2;
 pub(crate) const READY: u32 = 3;
 /// It has ended; see [`Report::step`].
 pub(crate) const FAILED: u32 = 4;
+/// The next thing it does is to run the program.
+pub(crate) const EXECUTING: u32 = 5;
 
 /// A step on the way to the running module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +122,7 @@ pub(crate) enum Step {
     Host,
     Order,
     Package,
+    Cores,
     Resources,
     Privileges,
     Landlock,
@@ -128,7 +134,7 @@ pub(crate) enum Step {
 impl Step {
     /// What was being done, for an error text.
     pub(crate) fn describe(number: u32) -> &'static str {
-        const TEXTS: [&str; 19] = [
+        const TEXTS: [&str; 20] = [
             "starting",
             "beginning a session",
             "placing the descriptors",
@@ -142,6 +148,7 @@ impl Step {
             "watching the host",
             "hearing what to run",
             "mounting the package",
+            resources::NO_CORES,
             "limiting resources",
             "giving up further privileges",
             "setting up Landlock",
@@ -197,6 +204,10 @@ fn go(shared: &Shared) -> Result<Infallible, Fault> {
         step(Step::Network, libc::SYS_setns, [network as usize, flags, 0, 0, 0, 0])?;
     }
     step(Step::Descriptors, libc::SYS_close_range, [FIRST_MOUNT, u32::MAX as usize, 0, 0, 0, 0])?;
+    // Where its hard limit is 0, this is the last moment at which root can raise it. Who cannot sees that later.
+    if plan.no_core {
+        let _ = resources::set(&[resources::NO_CORE]);
+    }
     if let Some(user) = plan.user {
         let user = user as usize;
         step(Step::User, libc::SYS_setgroups, [0; 6])?;
@@ -240,11 +251,11 @@ fn go(shared: &Shared) -> Result<Infallible, Fault> {
     announce(&shared.report.state, READY);
     let sent = hear()?;
     let Some(order) = shared.order.get() else { return Err((Step::Order, libc::EPROTO as isize)) };
-    obey(order, sent, root.as_ref())
+    obey(order, sent, root.as_ref(), &shared.report)
 }
 
 /// Carries the order out.
-fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infallible, Fault> {
+fn obey(order: &Order, sent: usize, root: Option<&root::Root>, report: &Report) -> Result<Infallible, Fault> {
     let package = |errno| (Step::Package, errno);
     for (index, mount) in order.mounts.iter().enumerate() {
         let tree = match root {
@@ -273,11 +284,10 @@ fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infalli
     let directory = order.program.directory.as_ptr() as usize;
     step(Step::Directory, libc::SYS_chdir, [directory, 0, 0, 0, 0, 0])?;
     call(libc::SYS_umask, [0o077, 0, 0, 0, 0, 0]);
-    for &(resource, value) in &order.resources {
-        let limit = libc::rlimit64 { rlim_cur: value, rlim_max: value };
-        let place = &raw const limit as usize;
-        step(Step::Resources, libc::SYS_prlimit64, [0, resource as usize, place, 0, 0, 0])?;
-    }
+    resources::set(&order.resources).map_err(|(resource, errno)| match resource {
+        libc::RLIMIT_CORE => (Step::Cores, errno),
+        _ => (Step::Resources, errno),
+    })?;
     let nothing = 0u64;
     let mask = [libc::SIG_SETMASK as usize, &raw const nothing as usize, 0, 8, 0, 0];
     step(Step::Descriptors, libc::SYS_rt_sigprocmask, mask)?;
@@ -291,6 +301,7 @@ fn obey(order: &Order, sent: usize, root: Option<&root::Root>) -> Result<Infalli
         let mode = libc::SECCOMP_SET_MODE_FILTER as usize;
         step(Step::Seccomp, libc::SYS_seccomp, [mode, 0, std::ptr::from_ref(filter) as usize, 0, 0, 0])?;
     }
+    report.state.store(EXECUTING, SeqCst);
     Err((Step::Execute, order.program.execute()))
 }
 

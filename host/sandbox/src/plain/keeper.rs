@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 use crate::child::{Program, announce, call, default_signals, exit, now, open, timespec};
 use crate::raw;
 use crate::region::Stack;
+use crate::resources;
 
 /// Plan and report of one keeper, shared between it and the host.
 pub(crate) struct Shared {
@@ -92,12 +93,14 @@ pub(crate) enum Step {
     Process = 6,
     /// Entering the working directory.
     Directory = 7,
-    /// Limiting resources, core dumps first.
+    /// Forbidding core dumps.
     Cores = 8,
     /// Running the program.
     Execute = 9,
     /// Giving up privileges that a program could bring along.
     Privileges = 10,
+    /// Limiting other resources.
+    Resources = 11,
 }
 
 impl Step {
@@ -111,9 +114,10 @@ impl Step {
             5 => "watching for ended children",
             6 => "making the process",
             7 => "entering the package folder",
-            8 => "limiting resources",
+            8 => resources::NO_CORES,
             9 => "running the program",
             10 => "giving up further privileges",
+            11 => "limiting resources",
             _ => "starting",
         }
     }
@@ -384,18 +388,10 @@ fn become_module(shared: &Shared) -> Result<std::convert::Infallible, (Step, isi
     step(Step::Descriptors, libc::SYS_close_range, [3, u32::MAX as usize, 0, 0, 0, 0])?;
     step(Step::Directory, libc::SYS_chdir, [program.directory.as_ptr() as usize, 0, 0, 0, 0, 0])?;
     call(libc::SYS_umask, [0o077, 0, 0, 0, 0, 0]);
-    // 0 would still start a core_pattern program; 1 stops both that and a file.
-    let cores = libc::rlimit64 { rlim_cur: 1, rlim_max: 1 };
-    step(
-        Step::Cores,
-        libc::SYS_prlimit64,
-        [0, libc::RLIMIT_CORE as usize, &raw const cores as usize, 0, 0, 0],
-    )?;
-    for &(resource, value) in &shared.plan.resources {
-        let limit = libc::rlimit64 { rlim_cur: value, rlim_max: value };
-        let place = &raw const limit as usize;
-        step(Step::Cores, libc::SYS_prlimit64, [0, resource as usize, place, 0, 0, 0])?;
-    }
+    resources::set(&shared.plan.resources).map_err(|(resource, errno)| match resource {
+        libc::RLIMIT_CORE => (Step::Cores, errno),
+        _ => (Step::Resources, errno),
+    })?;
     let nothing = 0u64;
     step(
         Step::Signals,
