@@ -1,5 +1,6 @@
-/* A module that answers its request for the target "a" and then stays until somebody has opened the FIFO `gate` of its package for
- * writing, so that as many actions as wanted are in flight at once. */
+/* A module that answers its request for the target "a" and then stays until somebody has opened the
+ * FIFO `gate` of its package for writing, so that as many actions as wanted are in flight at once.
+ */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ static int send(const char *payload)
     return write(1, head, 4) == 4 && write(1, payload, length) == (ssize_t)length;
 }
 
-/* Both frames, as text: their lengths have no byte that looks like a quotation mark followed by a name. */
+/* Both frames, as text: their lengths have no byte that looks like a quotation mark followed by a
+ * name. */
 static size_t take(void)
 {
     size_t have = 0;
@@ -36,7 +38,8 @@ int main(void)
         return 1;
     }
     snprintf(answer, sizeof answer,
-             "{\"version\":1,\"type\":\"result\",\"id\":\"%.32s\",\"results\":[{\"target\":\"a\",\"data\":1}]}",
+             "{\"version\":1,\"type\":\"result\",\"id\":\"%.32s\",\"results\":[{\"target\":\"a\","
+             "\"data\":1}]}",
              id + sizeof name - 1);
     if (!send("{\"version\":1,\"type\":\"hello\",\"protocol\":1}") || !send(answer)) {
         return 2;

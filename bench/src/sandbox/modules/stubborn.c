@@ -1,5 +1,5 @@
-/* A module that does all it can to outlive its host: it ignores every signal, wants no signal at its parent's end, and forks
- * twice. It never answers. */
+/* A module that does all it can to outlive its host: it ignores every signal, wants no signal at
+ * its parent's end, and forks twice. It never answers. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
