@@ -17,7 +17,7 @@ pub use machine::{Machine, Place, Setting};
 pub use prove::{Outcome, Proof, Prover};
 
 use crate::cgroup::Layout;
-use crate::confined::{Options, Unavailable, resources};
+use crate::confined::{Options, Unavailable};
 use crate::launcher::Launcher;
 use crate::profile::{Limits, Profile};
 
@@ -91,7 +91,7 @@ pub fn examine(options: Options) -> Examination {
     let mut profile = Profile::action();
     profile.limits = limits.clone();
     let process_limits =
-        resources(&profile, true).iter().map(|(number, value)| (name(*number), *value)).collect();
+        crate::resources::of(&profile, true).iter().map(|(number, value)| (name(*number), *value)).collect();
     let Findings { missing, fixes } = findings;
     Examination { machine, limits, process_limits, missing, fixes, launcher }
 }
