@@ -283,9 +283,9 @@ impl Sandbox {
             let (order, trees) = sandbox.order(launch, &package)?;
             match Self::launch_once(sandbox, launch, order, &trees, until) {
                 Ok(process) => return Ok(process),
-                // Somebody killed the spare. Nothing has run, and there are others.
-                Err(Started::Killed) if Instant::now() < until => {}
-                Err(Started::Killed) => return Err(LaunchError::Late(START_PATIENCE)),
+                // Nothing has run, and there are other spares.
+                Err(Started::Killed | Started::Full) if Instant::now() < until => {}
+                Err(Started::Killed | Started::Full) => return Err(LaunchError::Late(START_PATIENCE)),
                 Err(Started::Fault(error)) => return Err(error),
                 Err(Started::Step(step, source)) if step == Step::Execute as u32 => {
                     let program = launch.command.line(&package).swap_remove(0);
@@ -332,7 +332,7 @@ impl Sandbox {
                 if backstop {
                     slot.quota_was_lifted();
                 }
-                slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
+                slot.spoiled |= matches!(error, Started::Full | Started::Fault(LaunchError::Limit(_)));
                 sandbox.pool.give_back(slot);
                 Err(error)
             }
@@ -352,6 +352,9 @@ impl Sandbox {
         let (limits, layers) = (&profile.limits, &self.ground.layers);
         let mut counters = Default::default();
         let limits = weakened(limits, layers);
+        if !spare.slot.has_limits(&limits) && !spare.slot.has_room(&limits) {
+            return Err(Started::Full);
+        }
         spare.slot.limit(&limits)?;
         if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
@@ -466,6 +469,8 @@ pub(crate) enum Started {
     Step(u32, io::Error),
     /// Somebody has killed the spare.
     Killed,
+    /// Earlier modules have left so much in its slot's group that this one does not fit.
+    Full,
 }
 
 impl From<LaunchError> for Started {

@@ -10,8 +10,8 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use common::{GUARD, confined, groups_of, guardian, package, run, sh, spares};
-use modberth_sandbox::{Launch, LaunchError, Launcher, Options, Profile};
+use common::{GUARD, confined, groups_of, guardian, package, read, run, sh, spares};
+use modberth_sandbox::{Bind, Launch, LaunchError, Launcher, Options, Profile};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// One test at a time.
@@ -125,6 +125,39 @@ fn user_of(pid: u32) -> u32 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// What a module leaves in memory (files in a folder of its own that lies there) counts against its group for as long as it
+/// is there. A smaller module after it must not be put where it does not fit: the kernel would make room by killing the
+/// spare, and with it whoever shares its memory, the host.
+#[test]
+fn a_small_module_does_not_inherit_the_memory_of_a_large_one() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(1, Profile::action().limits)).unwrap();
+    // Of the machine's files that everything has, only these are in memory.
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut large = Profile::service();
+    large.limits = Profile::action().limits;
+    large.binds = vec![Bind { source: memory.path().into(), target: "/data".into(), writable: true }];
+    let mut small = Profile::service();
+    small.limits = Profile::action().limits;
+    small.limits.memory_bytes = 24 << 20;
+    // Both slots that there can be are in use at once.
+    let folder = package();
+    let fill = sh("head -c 40000000 /dev/zero > /data/$$$(date +%N); echo full; read end");
+    let full = [(); 2].map(|()| {
+        let process = launcher.launch(&Launch::new(folder.path(), &fill, &large)).unwrap();
+        let mut said = [0; 5];
+        while rustix::io::read(process.stdout(), &mut said) != Ok(5) {
+            assert!(process.exit().is_none(), "{}", read(process.stderr()));
+            std::thread::yield_now();
+        }
+        process
+    });
+    full.map(|process| process.stop(GUARD).unwrap());
+    for round in 0..2 {
+        assert_eq!(run(&launcher, "echo fine", &small).0, "fine\n", "round {round}");
+    }
 }
 
 #[test]
