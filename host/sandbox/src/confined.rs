@@ -149,7 +149,8 @@ pub(crate) struct Ground {
 impl Ground {
     fn look(options: Options, tree: Option<Tree>) -> Result<Self, Unavailable> {
         let Options { limits, layers, .. } = options;
-        let template = if layers.has(Layer::MountNamespace) && rustix::process::geteuid().is_root() {
+        let rules = rustix::process::geteuid().is_root() && Users::are_mapped();
+        let template = if layers.has(Layer::MountNamespace) && rules {
             let mut plan = RootPlan::new();
             plan.read_only = layers.has(Layer::ReadOnlyFiles);
             match Template::build(&plan) {

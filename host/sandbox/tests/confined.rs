@@ -4,7 +4,6 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
@@ -83,38 +82,6 @@ fn the_limits_of_a_launch_are_those_of_its_profile() {
     assert!(ended.usage.unwrap().refused_tasks.unwrap_or(1) > 0, "{ended:?}");
     // And back to those that the slots are prepared with.
     assert_eq!(run(&launcher, "ulimit -n", &Profile::action()).0, "64\n");
-}
-
-/// Many machines forbid core files by a hard limit of 0, and some hosts may have few open files: modules then have no
-/// more either.
-#[test]
-fn a_host_with_low_hard_limits_starts_modules() {
-    common::settle();
-    let marker = common::marker();
-    let script = "ulimit -c 0 && ulimit -n 60 && exec \"$0\" confined \"$1\" 0 0 1";
-    let mut host = std::process::Command::new("/bin/sh")
-        .args(["-c", script])
-        .arg(common::example("host"))
-        .arg(&marker)
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines();
-    let said: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
-    let limits = common::alive(&format!("{marker}-module")).first().map(|module| {
-        let limits = fs::read_to_string(format!("/proc/{module}/limits")).unwrap();
-        let hard = |name: &str| {
-            let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-            line.split_whitespace().nth(1).unwrap().to_owned()
-        };
-        (hard("Max core file size"), hard("Max open files"))
-    });
-    host.kill().unwrap();
-    host.wait().unwrap();
-    assert_eq!(said, ["ready", "launched"]);
-    let (cores, files) = limits.unwrap();
-    assert!(["0", "1"].contains(&&*cores), "{cores}");
-    assert_eq!(files, "60");
 }
 
 /// To the kernel a size of 0, and one that it rounds up beyond what it can count, is no limit.

@@ -154,7 +154,9 @@ fn a_small_module_does_not_inherit_the_memory_of_a_large_one() {
         }
         process
     });
-    full.map(|process| process.stop(GUARD).unwrap());
+    for process in full {
+        process.stop(GUARD).unwrap();
+    }
     for round in 0..2 {
         assert_eq!(run(&launcher, "echo fine", &small).0, "fine\n", "round {round}");
     }
