@@ -162,6 +162,31 @@ fn a_small_module_does_not_inherit_the_memory_of_a_large_one() {
     }
 }
 
+/// A quota of processor time does not hold real-time tasks back.
+#[test]
+fn a_module_does_not_inherit_the_priority_of_its_host() {
+    let _alone = alone();
+    let script = "chrt -p $$ | head -1; nice";
+    let ordinary = "pid 1's current scheduling policy: SCHED_OTHER\n0\n";
+    let inherited = std::thread::spawn(move || {
+        let priority = libc::sched_param { sched_priority: 1 };
+        // SAFETY: plain calls about this thread, which ends soon.
+        let granted = unsafe {
+            // IOPRIO_WHO_PROCESS, IOPRIO_CLASS_RT.
+            [
+                libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority),
+                libc::setpriority(libc::PRIO_PROCESS, 0, -5).into(),
+                libc::syscall(libc::SYS_ioprio_set, 1, 0, 1 << 13),
+            ]
+        };
+        let root = rustix::process::geteuid().is_root();
+        assert!(!root || granted.contains(&0), "nothing to inherit: {granted:?}");
+        run(&confined(), script, &Profile::action())
+    });
+    let (output, error, _) = inherited.join().unwrap();
+    assert_eq!(output, ordinary, "{error}");
+}
+
 #[test]
 fn everything_of_a_launcher_goes_with_it() {
     let _alone = alone();
