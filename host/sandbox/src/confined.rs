@@ -141,6 +141,8 @@ pub(crate) struct Ground {
     /// Users for the modules; `None`: they have the host's.
     users: Option<Users>,
     landlock: Option<u32>,
+    /// The kernel spares the host when memory runs out (oom_score_adj below 0), and what it starts.
+    spared: bool,
     /// The system call filters: without sockets, with AF_UNIX, with the network, with both.
     filters: [OnceLock<Filter>; 4],
     into_groups: AtomicBool,
@@ -177,9 +179,10 @@ impl Ground {
             None => None,
         };
         let landlock = landlock::abi().filter(|_| layers.has(Layer::Landlock));
+        let spared = std::fs::read("/proc/self/oom_score_adj").is_ok_and(|score| score.starts_with(b"-"));
         let filters = [const { OnceLock::new() }; 4];
         let into_groups = AtomicBool::new(true);
-        Ok(Self { layers, limits, tree, template, users, landlock, filters, into_groups })
+        Ok(Self { layers, limits, tree, template, users, landlock, spared, filters, into_groups })
     }
 
     /// Whether a spare has to build its root itself.
@@ -365,6 +368,17 @@ impl Sandbox {
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);
         spare.send(order, trees)?;
         spare.wait_started(until)?;
+        if self.ground.spared {
+            // Not before: as long as it shares the host's memory, the kernel keeps one score for both.
+            match std::fs::write(format!("/proc/{pid}/oom_score_adj"), "0") {
+                Err(error) if !is_gone(&error) => {
+                    return Err(
+                        machine("taking the host's protection from lack of memory away")(error).into()
+                    );
+                }
+                _ => {}
+            }
+        }
         Ok(counters)
     }
 
@@ -461,6 +475,11 @@ impl Drop for Sandbox {
             tracing::error!("the thread that prepares processes has panicked");
         }
     }
+}
+
+/// Whether a process was not there any more.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
 }
 
 /// Why a spare did not become a module.
