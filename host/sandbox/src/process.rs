@@ -302,9 +302,15 @@ impl Drop for Process {
     }
 }
 
+/// The moment after this span, or in a hundred years if that is sooner: a clock has an end.
+pub(crate) fn after(span: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+    Instant::now() + span.min(CENTURY)
+}
+
 /// Waits until a descriptor is readable. `false` when `patience` ran out first; `None` waits without end.
 pub(crate) fn wait_readable(fd: BorrowedFd<'_>, patience: Option<Duration>) -> io::Result<bool> {
-    let until = patience.map(|patience| Instant::now() + patience);
+    let until = patience.map(after);
     loop {
         let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));

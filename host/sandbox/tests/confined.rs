@@ -105,6 +105,22 @@ fn page() -> u64 {
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.try_into().unwrap()
 }
 
+/// Spans beyond the end of the clock are as good as for ever.
+#[test]
+fn the_longest_span_is_a_span_too() {
+    let folder = package();
+    let (quick, forever) = (sh("exit 3"), sh("sleep 1000"));
+    for launcher in [confined(), Launcher::plain().unwrap()] {
+        let mut profile = Profile::action();
+        (profile.backstop, profile.grace) = (Some(Duration::MAX), Duration::MAX);
+        let process = launcher.launch(&Launch::new(folder.path(), &quick, &profile)).unwrap();
+        assert!(process.wait_gone(Some(Duration::MAX)).unwrap());
+        assert_eq!(process.stop(Duration::MAX).unwrap().exit, Some(Exit::Status(3)));
+        let process = launcher.launch(&Launch::new(folder.path(), &forever, &profile)).unwrap();
+        assert_eq!(process.stop(Duration::MAX).unwrap().exit, Some(Exit::Signal(libc::SIGKILL)));
+    }
+}
+
 #[test]
 fn memory_beyond_the_limit_ends_the_module_and_is_counted() {
     let launcher = confined();
