@@ -219,6 +219,8 @@ pub(crate) struct Sandbox {
     ground: Arc<Ground>,
     nursery: Option<JoinHandle<()>>,
     grouped: bool,
+    /// The process that made it. A copy that this one forks has neither its threads nor its children.
+    host: u32,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -251,7 +253,8 @@ impl Sandbox {
         let pool = Arc::new(Pool::new((slots + 1).min(MOST_SLOTS as u32)));
         let nursery = pool::start(Arc::clone(&pool), Arc::clone(&ground), Arc::clone(&guardian))
             .map_err(|error| Unavailable::machine("starting a thread", error))?;
-        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped });
+        let host = std::process::id();
+        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped, host });
         let spare = sandbox.pool.take(Kind::default(), Instant::now() + START_PATIENCE);
         let spare = spare.map_err(|error| match error {
             LaunchError::Machine { doing, source } => Unavailable::machine(doing, source),
@@ -281,6 +284,10 @@ impl Sandbox {
 
     /// See [`crate::Launcher::launch`].
     pub(crate) fn launch(sandbox: &Arc<Self>, launch: &Launch<'_>) -> Result<Process, LaunchError> {
+        if std::process::id() != sandbox.host {
+            let source = io::Error::other("a process that the host has forked needs a launcher of its own");
+            return Err(LaunchError::Machine { doing: "launching", source });
+        }
         let until = Instant::now() + START_PATIENCE;
         let package = std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
         loop {
@@ -468,6 +475,11 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
+        if std::process::id() != self.host {
+            // The thread is not here, so what it holds in common with this value is never dropped either.
+            std::mem::forget(self.nursery.take());
+            return;
+        }
         self.pool.close();
         if let Some(nursery) = self.nursery.take()
             && nursery.join().is_err()

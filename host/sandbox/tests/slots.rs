@@ -11,8 +11,9 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use common::{GUARD, confined, groups_of, guardian, package, read, run, sh, spares};
-use modberth_sandbox::{Bind, Launch, LaunchError, Launcher, Options, Profile};
-use rustix::process::{Pid, Signal, kill_process};
+use modberth_sandbox::{Bind, Exit, Launch, LaunchError, Launcher, Options, Profile};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process};
 
 /// One test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -185,6 +186,41 @@ fn a_module_does_not_inherit_the_priority_of_its_host() {
     });
     let (output, error, _) = inherited.join().unwrap();
     assert_eq!(output, ordinary, "{error}");
+}
+
+/// A process that the host has forked has copies of its values. Their end there is no end of the modules, nor is it waited
+/// for threads that the copy does not have.
+#[test]
+fn a_forked_copy_of_the_host_ends_nothing() {
+    let _alone = alone();
+    let launcher = confined();
+    let folder = package();
+    let command = sh("read line; exit 5");
+    let mut process = launcher.launch(&Launch::new(folder.path(), &command, &Profile::action())).unwrap();
+    // SAFETY: the copy gives up what it has, tries a launch, and leaves without unwinding.
+    let copy = unsafe { libc::fork() };
+    if copy == 0 {
+        let refused = launcher.launch(&Launch::new(folder.path(), &command, &Profile::action()));
+        let told = refused.is_err_and(|error| error.to_string().contains("forked"));
+        drop((process, launcher));
+        // SAFETY: as above.
+        unsafe { libc::_exit(if told { 0 } else { 1 }) };
+    }
+    let pidfd = rustix::process::pidfd_open(Pid::from_raw(copy).unwrap(), PidfdFlags::empty()).unwrap();
+    let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
+    let guard = Timespec { tv_sec: 60, tv_nsec: 0 };
+    let ended = rustix::event::poll(&mut polled, Some(&guard)).unwrap();
+    if ended == 0 {
+        rustix::process::pidfd_send_signal(&pidfd, Signal::KILL).unwrap();
+    }
+    let mut status = 0;
+    // SAFETY: the child that was made above.
+    unsafe { libc::waitpid(copy, &mut status, 0) };
+    assert_eq!((ended, status), (1, 0));
+    process.close_stdin();
+    assert!(process.wait_gone(Some(GUARD)).unwrap());
+    assert_eq!(process.stop(GUARD).unwrap().exit, Some(Exit::Status(5)));
+    assert_eq!(run(&launcher, "echo fine", &Profile::action()).0, "fine\n");
 }
 
 #[test]
