@@ -1,8 +1,11 @@
 //! User ids on the machine for the modules of one host.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+use crate::descriptors::above_streams;
 
 /// The first id of the first host. Nobody hands these ids out: those below belong to people (directory services give ids
 /// up to 2,000,400,000), to ranges for containers (`/etc/subuid`) and to systemd, those from 2,147,352,576 on to systemd
@@ -18,7 +21,7 @@ const HOSTS: u32 = 512;
 pub(crate) struct Users {
     first: u32,
     /// An abstract socket nobody talks to: its name is this host's as long as it is open, and it goes with the host.
-    _claim: Option<UnixDatagram>,
+    _claim: Option<OwnedFd>,
 }
 
 impl Users {
@@ -37,7 +40,10 @@ impl Users {
         for host in 0..HOSTS {
             let name = SocketAddr::from_abstract_name(format!("modberth-users-{host}"))?;
             match UnixDatagram::bind_addr(&name) {
-                Ok(claim) => return Ok(Self { first: FIRST + host * EACH, _claim: Some(claim) }),
+                Ok(claim) => {
+                    let claim = above_streams(claim.into())?;
+                    return Ok(Self { first: FIRST + host * EACH, _claim: Some(claim) });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
                 Err(error) => return Err(error),
             }
