@@ -60,7 +60,9 @@ const INNER_ID: u32 = 1000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Modules at one time: 1 to 64, default 4. One more launch waits, for five seconds at most.
+    /// Modules at one time: 1 to 64, default 4. The launcher has one slot more, so that a launch need not wait for the slot
+    /// of the module that has just ended. A launch that finds none waits for five seconds at most
+    /// ([`LaunchError::Busy`]).
     pub slots: u32,
     /// The limits that slots are prepared with. A launch with others costs a few system calls more.
     pub limits: Limits,

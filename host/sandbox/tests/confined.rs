@@ -150,6 +150,11 @@ fn a_slot_is_free_again_when_its_module_is_stopped() {
         first.stop(GUARD).unwrap();
         third.join().unwrap()
     });
+    let profile = Profile::action();
+    match launcher.launch(&Launch::new(folder.path(), &command, &profile)) {
+        Err(LaunchError::Busy { slots: 2, patience }) => assert_eq!(patience, Duration::from_secs(5)),
+        other => panic!("{other:?}"),
+    }
     for process in [second, third] {
         let ended = process.stop(GUARD).unwrap();
         assert_eq!(ended.exit, Some(Exit::Signal(libc::SIGKILL)));

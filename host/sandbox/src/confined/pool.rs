@@ -85,7 +85,11 @@ impl Pool {
                 if asked {
                     state.leave(kind);
                 }
-                return Err(LaunchError::Late(START_PATIENCE));
+                let all_run = state.vacant.is_empty() && state.ready.is_empty() && self.is_full(&state);
+                return Err(match all_run {
+                    true => LaunchError::Busy { slots: self.most, patience: START_PATIENCE },
+                    false => LaunchError::Late(START_PATIENCE),
+                });
             }
             if !asked {
                 asked = true;
@@ -166,11 +170,16 @@ impl Pool {
         }
     }
 
+    /// Whether there are as many slots as there may be.
+    fn is_full(&self, state: &State) -> bool {
+        state.made - state.lost >= self.most || state.made as usize >= MOST_SLOTS
+    }
+
     /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
     fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
         if let Some(kind) = state.short_of() {
             let slot = state.vacant.pop().or_else(|| {
-                if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
+                if !self.is_full(state) {
                     state.made += 1;
                     return Some(Slot::new(state.made - 1));
                 }
