@@ -60,7 +60,9 @@ const INNER_ID: u32 = 1000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Modules at one time: 1 to 64, default 4. One more launch waits, for five seconds at most.
+    /// Modules at one time: 1 to 64, default 4. The launcher has one slot more, so that a launch need not wait for the slot
+    /// of the module that has just ended. A launch that finds none waits for five seconds at most
+    /// ([`LaunchError::Busy`]).
     pub slots: u32,
     /// The limits that slots are prepared with. A launch with others costs a few system calls more.
     pub limits: Limits,
@@ -141,6 +143,8 @@ pub(crate) struct Ground {
     /// Users for the modules; `None`: they have the host's.
     users: Option<Users>,
     landlock: Option<u32>,
+    /// The kernel spares the host when memory runs out (oom_score_adj below 0), and what it starts.
+    spared: bool,
     /// The system call filters: without sockets, with AF_UNIX, with the network, with both.
     filters: [OnceLock<Filter>; 4],
     into_groups: AtomicBool,
@@ -149,7 +153,8 @@ pub(crate) struct Ground {
 impl Ground {
     fn look(options: Options, tree: Option<Tree>) -> Result<Self, Unavailable> {
         let Options { limits, layers, .. } = options;
-        let template = if layers.has(Layer::MountNamespace) && rustix::process::geteuid().is_root() {
+        let rules = rustix::process::geteuid().is_root() && Users::are_mapped();
+        let template = if layers.has(Layer::MountNamespace) && rules {
             let mut plan = RootPlan::new();
             plan.read_only = layers.has(Layer::ReadOnlyFiles);
             match Template::build(&plan) {
@@ -176,9 +181,10 @@ impl Ground {
             None => None,
         };
         let landlock = landlock::abi().filter(|_| layers.has(Layer::Landlock));
+        let spared = std::fs::read("/proc/self/oom_score_adj").is_ok_and(|score| score.starts_with(b"-"));
         let filters = [const { OnceLock::new() }; 4];
         let into_groups = AtomicBool::new(true);
-        Ok(Self { layers, limits, tree, template, users, landlock, filters, into_groups })
+        Ok(Self { layers, limits, tree, template, users, landlock, spared, filters, into_groups })
     }
 
     /// Whether a spare has to build its root itself.
@@ -215,6 +221,8 @@ pub(crate) struct Sandbox {
     ground: Arc<Ground>,
     nursery: Option<JoinHandle<()>>,
     grouped: bool,
+    /// The process that made it. A copy that this one forks has neither its threads nor its children.
+    host: u32,
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -247,7 +255,8 @@ impl Sandbox {
         let pool = Arc::new(Pool::new((slots + 1).min(MOST_SLOTS as u32)));
         let nursery = pool::start(Arc::clone(&pool), Arc::clone(&ground), Arc::clone(&guardian))
             .map_err(|error| Unavailable::machine("starting a thread", error))?;
-        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped });
+        let host = std::process::id();
+        let sandbox = Arc::new(Self { pool, guardian, ground, nursery: Some(nursery), grouped, host });
         let spare = sandbox.pool.take(Kind::default(), Instant::now() + START_PATIENCE);
         let spare = spare.map_err(|error| match error {
             LaunchError::Machine { doing, source } => Unavailable::machine(doing, source),
@@ -277,15 +286,19 @@ impl Sandbox {
 
     /// See [`crate::Launcher::launch`].
     pub(crate) fn launch(sandbox: &Arc<Self>, launch: &Launch<'_>) -> Result<Process, LaunchError> {
+        if std::process::id() != sandbox.host {
+            let source = io::Error::other("a process that the host has forked needs a launcher of its own");
+            return Err(LaunchError::Machine { doing: "launching", source });
+        }
         let until = Instant::now() + START_PATIENCE;
         let package = std::path::absolute(&launch.package).map_err(machine("finding the package folder"))?;
         loop {
             let (order, trees) = sandbox.order(launch, &package)?;
             match Self::launch_once(sandbox, launch, order, &trees, until) {
                 Ok(process) => return Ok(process),
-                // Somebody killed the spare. Nothing has run, and there are others.
-                Err(Started::Killed) if Instant::now() < until => {}
-                Err(Started::Killed) => return Err(LaunchError::Late(START_PATIENCE)),
+                // Nothing has run, and there are other spares.
+                Err(Started::Killed | Started::Full) if Instant::now() < until => {}
+                Err(Started::Killed | Started::Full) => return Err(LaunchError::Late(START_PATIENCE)),
                 Err(Started::Fault(error)) => return Err(error),
                 Err(Started::Step(step, source)) if step == Step::Execute as u32 => {
                     let program = launch.command.line(&package).swap_remove(0);
@@ -332,7 +345,7 @@ impl Sandbox {
                 if backstop {
                     slot.quota_was_lifted();
                 }
-                slot.spoiled |= matches!(error, Started::Fault(LaunchError::Limit(_)));
+                slot.spoiled |= matches!(error, Started::Full | Started::Fault(LaunchError::Limit(_)));
                 sandbox.pool.give_back(slot);
                 Err(error)
             }
@@ -352,6 +365,9 @@ impl Sandbox {
         let (limits, layers) = (&profile.limits, &self.ground.layers);
         let mut counters = Default::default();
         let limits = weakened(limits, layers);
+        if !spare.slot.has_limits(&limits) && !spare.slot.has_room(&limits) {
+            return Err(Started::Full);
+        }
         spare.slot.limit(&limits)?;
         if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
@@ -367,6 +383,17 @@ impl Sandbox {
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);
         spare.send(order, trees)?;
         spare.wait_started(until)?;
+        if self.ground.spared {
+            // Not before: as long as it shares the host's memory, the kernel keeps one score for both.
+            match std::fs::write(format!("/proc/{pid}/oom_score_adj"), "0") {
+                Err(error) if !is_gone(&error) => {
+                    return Err(
+                        machine("taking the host's protection from lack of memory away")(error).into()
+                    );
+                }
+                _ => {}
+            }
+        }
         Ok(counters)
     }
 
@@ -457,6 +484,11 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
+        if std::process::id() != self.host {
+            // The thread is not here, so what it holds in common with this value is never dropped either.
+            std::mem::forget(self.nursery.take());
+            return;
+        }
         self.pool.close();
         if let Some(nursery) = self.nursery.take()
             && nursery.join().is_err()
@@ -466,6 +498,11 @@ impl Drop for Sandbox {
     }
 }
 
+/// Whether a process was not there any more.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
+}
+
 /// Why a spare did not become a module.
 pub(crate) enum Started {
     Fault(LaunchError),
@@ -473,6 +510,8 @@ pub(crate) enum Started {
     Step(u32, io::Error),
     /// Somebody has killed the spare.
     Killed,
+    /// Earlier modules have left so much in its slot's group that this one does not fit.
+    Full,
 }
 
 impl From<LaunchError> for Started {

@@ -67,6 +67,14 @@ pub enum LaunchError {
     /// The module's process did not come up in time.
     #[error("the process had not started after {} ms", .0.as_millis())]
     Late(Duration),
+    /// All slots of the launcher ran modules for as long as a launch waits. See [`Options::slots`].
+    #[error("none of the {slots} slots became free in {} ms", .patience.as_millis())]
+    Busy {
+        /// How many slots there are, one more than modules at one time.
+        slots: u32,
+        /// How long was waited.
+        patience: Duration,
+    },
     /// A limit of the module's own control group is not what it must be, or cannot be read (P1-HOST-26). Nothing was
     /// sent to the module, and it was killed.
     #[error("{0}; nothing was sent to the module")]

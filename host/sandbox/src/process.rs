@@ -168,7 +168,10 @@ pub(crate) enum Body {
 }
 
 /// A running module. Dropping it kills the module and everything it started and waits for that, ten seconds at most.
+/// Only the process that launched it does so: dropping a copy that a fork has made changes nothing.
 pub struct Process {
+    /// The process that launched it.
+    host: u32,
     streams: Streams,
     body: Body,
     confinement: Confinement,
@@ -190,7 +193,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(10);
 
 impl Process {
     pub(crate) fn new(streams: Streams, body: Body, confinement: Confinement, launched: Instant) -> Self {
-        Self { streams, body, confinement, launched }
+        Self { host: std::process::id(), streams, body, confinement, launched }
     }
 
     /// The host's end of the module's standard input; `None` once closed. It does not block.
@@ -292,7 +295,7 @@ impl Drop for Process {
             Body::Kept(kept) => kept.is_over(),
             Body::Confined(confined) => confined.is_over(),
         };
-        if over {
+        if over || std::process::id() != self.host {
             return;
         }
         if let Err(error) = self.end(DROP_PATIENCE) {
@@ -302,9 +305,15 @@ impl Drop for Process {
     }
 }
 
+/// The moment after this span, or in a hundred years if that is sooner: a clock has an end.
+pub(crate) fn after(span: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+    Instant::now() + span.min(CENTURY)
+}
+
 /// Waits until a descriptor is readable. `false` when `patience` ran out first; `None` waits without end.
 pub(crate) fn wait_readable(fd: BorrowedFd<'_>, patience: Option<Duration>) -> io::Result<bool> {
-    let until = patience.map(|patience| Instant::now() + patience);
+    let until = patience.map(after);
     loop {
         let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));

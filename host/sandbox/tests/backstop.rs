@@ -192,6 +192,66 @@ fn nothing_is_left_of_hosts_that_were_killed_at_any_point() {
     assert_eq!(groups_of(std::process::id()), Vec::<std::path::PathBuf>::new());
 }
 
+/// Many machines forbid core files by a hard limit of 0, and some hosts may have few open files: modules then have no
+/// more either.
+#[test]
+fn a_host_with_low_hard_limits_starts_modules() {
+    settle();
+    let marker = marker();
+    let script = "ulimit -c 0 && ulimit -n 60 && exec \"$0\" confined \"$1\" 0 0 1";
+    let mut host = Program::new("/bin/sh")
+        .args(["-c", script])
+        .arg(example("host"))
+        .arg(&marker)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let said: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
+    let limits = alive(&format!("{marker}-module")).first().map(|module| {
+        let limits = fs::read_to_string(format!("/proc/{module}/limits")).unwrap();
+        let hard = |name: &str| {
+            let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().to_owned()
+        };
+        (hard("Max core file size"), hard("Max open files"))
+    });
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert_eq!(said, ["ready", "launched"]);
+    let (cores, files) = limits.unwrap();
+    assert!(["0", "1"].contains(&&*cores), "{cores}");
+    assert_eq!(files, "60");
+}
+
+/// What the kernel kills last when memory runs out are not modules.
+#[test]
+fn a_module_does_not_inherit_that_the_kernel_spares_its_host() {
+    settle();
+    let marker = marker();
+    let script = "echo -500 > /proc/self/oom_score_adj || exit 9; exec \"$0\" confined \"$1\" 0 0 1";
+    let mut child = Program::new("/bin/bash")
+        .args(["-c", script])
+        .arg(example("host"))
+        .arg(&marker)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    let mut host = Host { child, lines };
+    let mut said = String::new();
+    host.lines.read_line(&mut said).unwrap();
+    if said.is_empty() && host.child.wait().unwrap().code() == Some(9) {
+        println!("not run: this user may not be spared (CAP_SYS_RESOURCE)");
+        return;
+    }
+    host.wait_for("launched");
+    let score =
+        |pid: u32| fs::read_to_string(format!("/proc/{pid}/oom_score_adj")).unwrap().trim().to_owned();
+    let first = modules(&marker).into_iter().min().unwrap();
+    assert_eq!((&*score(first), &*score(host.child.id())), ("0", "-500"));
+}
+
 /// Some kernels kill whatever is started in a group if another above it was killed once, as a service manager may do.
 #[test]
 fn a_host_starts_in_a_group_that_was_killed_once() {

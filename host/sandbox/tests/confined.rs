@@ -4,7 +4,6 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
@@ -85,38 +84,6 @@ fn the_limits_of_a_launch_are_those_of_its_profile() {
     assert_eq!(run(&launcher, "ulimit -n", &Profile::action()).0, "64\n");
 }
 
-/// Many machines forbid core files by a hard limit of 0, and some hosts may have few open files: modules then have no
-/// more either.
-#[test]
-fn a_host_with_low_hard_limits_starts_modules() {
-    common::settle();
-    let marker = common::marker();
-    let script = "ulimit -c 0 && ulimit -n 60 && exec \"$0\" confined \"$1\" 0 0 1";
-    let mut host = std::process::Command::new("/bin/sh")
-        .args(["-c", script])
-        .arg(common::example("host"))
-        .arg(&marker)
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines();
-    let said: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
-    let limits = common::alive(&format!("{marker}-module")).first().map(|module| {
-        let limits = fs::read_to_string(format!("/proc/{module}/limits")).unwrap();
-        let hard = |name: &str| {
-            let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-            line.split_whitespace().nth(1).unwrap().to_owned()
-        };
-        (hard("Max core file size"), hard("Max open files"))
-    });
-    host.kill().unwrap();
-    host.wait().unwrap();
-    assert_eq!(said, ["ready", "launched"]);
-    let (cores, files) = limits.unwrap();
-    assert!(["0", "1"].contains(&&*cores), "{cores}");
-    assert_eq!(files, "60");
-}
-
 /// To the kernel a size of 0, and one that it rounds up beyond what it can count, is no limit.
 #[test]
 fn scratch_space_is_bounded_at_the_edges_of_its_limit() {
@@ -136,6 +103,22 @@ fn scratch_space_is_bounded_at_the_edges_of_its_limit() {
 fn page() -> u64 {
     // SAFETY: a number comes in, a number goes out.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.try_into().unwrap()
+}
+
+/// Spans beyond the end of the clock are as good as for ever.
+#[test]
+fn the_longest_span_is_a_span_too() {
+    let folder = package();
+    let (quick, forever) = (sh("exit 3"), sh("sleep 1000"));
+    for launcher in [confined(), Launcher::plain().unwrap()] {
+        let mut profile = Profile::action();
+        (profile.backstop, profile.grace) = (Some(Duration::MAX), Duration::MAX);
+        let process = launcher.launch(&Launch::new(folder.path(), &quick, &profile)).unwrap();
+        assert!(process.wait_gone(Some(Duration::MAX)).unwrap());
+        assert_eq!(process.stop(Duration::MAX).unwrap().exit, Some(Exit::Status(3)));
+        let process = launcher.launch(&Launch::new(folder.path(), &forever, &profile)).unwrap();
+        assert_eq!(process.stop(Duration::MAX).unwrap().exit, Some(Exit::Signal(libc::SIGKILL)));
+    }
 }
 
 #[test]
@@ -167,6 +150,11 @@ fn a_slot_is_free_again_when_its_module_is_stopped() {
         first.stop(GUARD).unwrap();
         third.join().unwrap()
     });
+    let profile = Profile::action();
+    match launcher.launch(&Launch::new(folder.path(), &command, &profile)) {
+        Err(LaunchError::Busy { slots: 2, patience }) => assert_eq!(patience, Duration::from_secs(5)),
+        other => panic!("{other:?}"),
+    }
     for process in [second, third] {
         let ended = process.stop(GUARD).unwrap();
         assert_eq!(ended.exit, Some(Exit::Signal(libc::SIGKILL)));

@@ -10,9 +10,10 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use common::{GUARD, confined, groups_of, guardian, package, run, sh, spares};
-use modberth_sandbox::{Launch, LaunchError, Launcher, Options, Profile};
-use rustix::process::{Pid, Signal, kill_process};
+use common::{GUARD, confined, groups_of, guardian, package, read, run, sh, spares};
+use modberth_sandbox::{Bind, Exit, Launch, LaunchError, Launcher, Options, Profile};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process};
 
 /// One test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -125,6 +126,101 @@ fn user_of(pid: u32) -> u32 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
     line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// What a module leaves in memory (files in a folder of its own that lies there) counts against its group for as long as it
+/// is there. A smaller module after it must not be put where it does not fit: the kernel would make room by killing the
+/// spare, and with it whoever shares its memory, the host.
+#[test]
+fn a_small_module_does_not_inherit_the_memory_of_a_large_one() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(1, Profile::action().limits)).unwrap();
+    // Of the machine's files that everything has, only these are in memory.
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut large = Profile::service();
+    large.limits = Profile::action().limits;
+    large.binds = vec![Bind { source: memory.path().into(), target: "/data".into(), writable: true }];
+    let mut small = Profile::service();
+    small.limits = Profile::action().limits;
+    small.limits.memory_bytes = 24 << 20;
+    // Both slots that there can be are in use at once.
+    let folder = package();
+    let fill = sh("head -c 40000000 /dev/zero > /data/$$$(date +%N); echo full; read end");
+    let full = [(); 2].map(|()| {
+        let process = launcher.launch(&Launch::new(folder.path(), &fill, &large)).unwrap();
+        let mut said = [0; 5];
+        while rustix::io::read(process.stdout(), &mut said) != Ok(5) {
+            assert!(process.exit().is_none(), "{}", read(process.stderr()));
+            std::thread::yield_now();
+        }
+        process
+    });
+    for process in full {
+        process.stop(GUARD).unwrap();
+    }
+    for round in 0..2 {
+        assert_eq!(run(&launcher, "echo fine", &small).0, "fine\n", "round {round}");
+    }
+}
+
+/// A quota of processor time does not hold real-time tasks back.
+#[test]
+fn a_module_does_not_inherit_the_priority_of_its_host() {
+    let _alone = alone();
+    let script = "chrt -p $$ | head -1; nice";
+    let ordinary = "pid 1's current scheduling policy: SCHED_OTHER\n0\n";
+    let inherited = std::thread::spawn(move || {
+        let priority = libc::sched_param { sched_priority: 1 };
+        // SAFETY: plain calls about this thread, which ends soon.
+        let granted = unsafe {
+            // IOPRIO_WHO_PROCESS, IOPRIO_CLASS_RT.
+            [
+                libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority),
+                libc::setpriority(libc::PRIO_PROCESS, 0, -5).into(),
+                libc::syscall(libc::SYS_ioprio_set, 1, 0, 1 << 13),
+            ]
+        };
+        let root = rustix::process::geteuid().is_root();
+        assert!(!root || granted.contains(&0), "nothing to inherit: {granted:?}");
+        run(&confined(), script, &Profile::action())
+    });
+    let (output, error, _) = inherited.join().unwrap();
+    assert_eq!(output, ordinary, "{error}");
+}
+
+/// A process that the host has forked has copies of its values. Their end there is no end of the modules, nor is it waited
+/// for threads that the copy does not have.
+#[test]
+fn a_forked_copy_of_the_host_ends_nothing() {
+    let _alone = alone();
+    let launcher = confined();
+    let folder = package();
+    let command = sh("read line; exit 5");
+    let mut process = launcher.launch(&Launch::new(folder.path(), &command, &Profile::action())).unwrap();
+    // SAFETY: the copy gives up what it has, tries a launch, and leaves without unwinding.
+    let copy = unsafe { libc::fork() };
+    if copy == 0 {
+        let refused = launcher.launch(&Launch::new(folder.path(), &command, &Profile::action()));
+        let told = refused.is_err_and(|error| error.to_string().contains("forked"));
+        drop((process, launcher));
+        // SAFETY: as above.
+        unsafe { libc::_exit(if told { 0 } else { 1 }) };
+    }
+    let pidfd = rustix::process::pidfd_open(Pid::from_raw(copy).unwrap(), PidfdFlags::empty()).unwrap();
+    let mut polled = [PollFd::new(&pidfd, PollFlags::IN)];
+    let guard = Timespec { tv_sec: 60, tv_nsec: 0 };
+    let ended = rustix::event::poll(&mut polled, Some(&guard)).unwrap();
+    if ended == 0 {
+        rustix::process::pidfd_send_signal(&pidfd, Signal::KILL).unwrap();
+    }
+    let mut status = 0;
+    // SAFETY: the child that was made above.
+    unsafe { libc::waitpid(copy, &mut status, 0) };
+    assert_eq!((ended, status), (1, 0));
+    process.close_stdin();
+    assert!(process.wait_gone(Some(GUARD)).unwrap());
+    assert_eq!(process.stop(GUARD).unwrap().exit, Some(Exit::Status(5)));
+    assert_eq!(run(&launcher, "echo fine", &Profile::action()).0, "fine\n");
 }
 
 #[test]

@@ -157,3 +157,20 @@ fn an_ordinary_user_without_groups_is_told_what_is_missing() {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }
+
+/// Root of a user namespace that has no other ids, as in a container without root's rights: its modules have its own user
+/// and every other layer.
+#[test]
+fn root_of_a_user_namespace_confines_as_an_ordinary_user_does() {
+    let (folder, program) = prepare("confined");
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--"])
+        .arg(&program)
+        .arg("without_groups_everything_else_is_up_and_it_says_so")
+        .env("TMPDIR", folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("1 passed"), "{text}");
+}

@@ -6,12 +6,14 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::descriptors::above_streams;
+
 /// Room for any of the small files read here; the longest, `cpu.stat`, has a few hundred bytes.
 pub(super) const ROOM: usize = 4096;
 
-/// Opens a file of a group.
+/// Opens a file of a group, never as a standard stream: what a host prints that has closed its own must not get there.
 pub(super) fn open(directory: BorrowedFd<'_>, name: &str, flags: OFlags) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::openat(directory, name, flags | OFlags::CLOEXEC, Mode::empty())?)
+    above_streams(rustix::fs::openat(directory, name, flags | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Opens a directory.

@@ -12,6 +12,7 @@ use super::Version;
 use super::file::{self, ROOM};
 use super::layout::{Sources, no_swap};
 use crate::Limits;
+use crate::descriptors::above_streams;
 
 /// The least memory a group is given, in bytes. A child that has not yet run its program shares the host's memory,
 /// and the kernel kills everyone who shares the memory of a process that ran out of it.
@@ -300,14 +301,15 @@ impl Knobs {
 impl Swap {
     fn none_in_use(sources: &Sources) -> Result<Self, LimitFault> {
         let path = sources.swaps.clone();
-        match rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let opened = rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        match opened.map_err(io::Error::from).and_then(above_streams) {
             Ok(swaps) => Ok(Self::NoneInUse { swaps, path }),
-            Err(errno) => Err(LimitFault {
+            Err(error) => Err(LimitFault {
                 limit: "swap",
                 file: path,
                 wanted: "readable".into(),
                 actual: String::new(),
-                errno: Some(errno),
+                errno: Some(errno(&error)),
             }),
         }
     }

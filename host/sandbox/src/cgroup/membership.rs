@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::file::{self, ROOM};
 use super::{Controller, Version};
+use crate::descriptors::above_streams;
 
 /// The names of a group, as `/proc/<pid>/cgroup` gives them to this process.
 ///
@@ -37,7 +38,7 @@ impl Names {
             return None;
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let process = rustix::fs::open("/proc", flags, Mode::empty()).ok()?;
+        let process = above_streams(rustix::fs::open("/proc", flags, Mode::empty()).ok()?).ok()?;
         Some(Self { process, wanted })
     }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::Ground;
 use super::guardian::{Guardian, MOST_SLOTS};
 use super::slot::{Kind, Slot, Spare};
+use crate::child::call;
 use crate::launcher::{LaunchError, START_PATIENCE};
 
 /// Slots, and who waits for them.
@@ -84,7 +85,11 @@ impl Pool {
                 if asked {
                     state.leave(kind);
                 }
-                return Err(LaunchError::Late(START_PATIENCE));
+                let all_run = state.vacant.is_empty() && state.ready.is_empty() && self.is_full(&state);
+                return Err(match all_run {
+                    true => LaunchError::Busy { slots: self.most, patience: START_PATIENCE },
+                    false => LaunchError::Late(START_PATIENCE),
+                });
             }
             if !asked {
                 asked = true;
@@ -130,6 +135,7 @@ impl Pool {
 
     /// The thread's body.
     pub(crate) fn serve(&self, ground: &Ground, guardian: &Guardian) {
+        ordinary_priority();
         let mut state = self.lock();
         loop {
             if state.closed {
@@ -164,11 +170,16 @@ impl Pool {
         }
     }
 
+    /// Whether there are as many slots as there may be.
+    fn is_full(&self, state: &State) -> bool {
+        state.made - state.lost >= self.most || state.made as usize >= MOST_SLOTS
+    }
+
     /// What to prepare next: what somebody waits for, then one ahead in each slot that is free.
     fn next(&self, state: &mut State) -> Option<(Slot, Kind, bool)> {
         if let Some(kind) = state.short_of() {
             let slot = state.vacant.pop().or_else(|| {
-                if state.made - state.lost < self.most && (state.made as usize) < MOST_SLOTS {
+                if !self.is_full(state) {
                     state.made += 1;
                     return Some(Slot::new(state.made - 1));
                 }
@@ -207,6 +218,30 @@ impl State {
             // Nobody is left to be told.
             self.failed.retain(|(failed, _)| *failed != kind);
         }
+    }
+}
+
+/// Takes from the calling thread what it may have of a privileged host: modules inherit it. A quota of processor time
+/// holds real-time tasks back as little as it does the host.
+fn ordinary_priority() {
+    const RESET_ON_FORK: isize = 0x4000_0000;
+    const REAL_TIME: [libc::c_int; 3] = [libc::SCHED_FIFO, libc::SCHED_RR, libc::SCHED_DEADLINE];
+    // IOPRIO_WHO_PROCESS, IOPRIO_CLASS_RT, and where the class stands.
+    const PROCESS: usize = 1;
+    const CLASS_REAL_TIME: isize = 1;
+    const CLASS_SHIFT: isize = 13;
+    let policy = call(libc::SYS_sched_getscheduler, [0; 6]) & !RESET_ON_FORK;
+    if REAL_TIME.iter().any(|one| *one as isize == policy) {
+        let nothing = libc::sched_param { sched_priority: 0 };
+        let place = &raw const nothing as usize;
+        call(libc::SYS_sched_setscheduler, [0, libc::SCHED_OTHER as usize, place, 0, 0, 0]);
+    }
+    // The kernel answers 20 minus the nice value.
+    if call(libc::SYS_getpriority, [libc::PRIO_PROCESS as usize, 0, 0, 0, 0, 0]) > 20 {
+        call(libc::SYS_setpriority, [libc::PRIO_PROCESS as usize, 0, 0, 0, 0, 0]);
+    }
+    if call(libc::SYS_ioprio_get, [PROCESS, 0, 0, 0, 0, 0]) >> CLASS_SHIFT == CLASS_REAL_TIME {
+        call(libc::SYS_ioprio_set, [PROCESS, 0, 0, 0, 0, 0]);
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::Sandbox;
 use super::slot::Slot;
 use crate::cgroup::Counters;
-use crate::process::{Ended, Exit, StopError, Usage, wait_readable};
+use crate::process::{Ended, Exit, StopError, Usage, after, wait_readable};
 
 /// How long the kernel may list processes that have ended.
 const SETTLING: Duration = Duration::from_millis(100);
@@ -58,7 +58,7 @@ impl Confined {
 
     /// Kills everything and waits for its end; then the slot is free again.
     pub(crate) fn end(&mut self, patience: Duration) -> Result<Ended, StopError> {
-        let until = Instant::now() + patience;
+        let until = after(patience);
         let Some(slot) = &mut self.slot else { return Err(StopError::KeeperLost) };
         if !wait_readable(self.process.as_fd(), Some(Duration::ZERO))? {
             slot.lift_quota();

@@ -63,10 +63,7 @@ impl Slot {
     /// A group with these limits, a new one where the last is spoiled.
     fn settle(&mut self, ground: &Ground, guardian: &Guardian, limits: &Limits) -> Result<(), LaunchError> {
         let Some(tree) = &ground.tree else { return Ok(()) };
-        // A child that runs out of memory before it runs its program would take the host along, whose memory it
-        // shares. What earlier modules have left in the group must not bring it there.
-        let in_use = self.group.as_ref().and_then(Group::memory_in_use).unwrap_or(0);
-        self.spoiled |= in_use > limits.memory_bytes / 2;
+        self.spoiled |= !self.has_room(limits);
         if self.spoiled
             && let Some(group) = self.group.take()
         {
@@ -84,10 +81,22 @@ impl Slot {
         self.limit(limits)
     }
 
+    /// Whether what earlier modules have left in the group leaves room for one with these limits. A child that runs out of
+    /// memory before it runs its program would take the host along, whose memory it shares.
+    pub(crate) fn has_room(&self, limits: &Limits) -> bool {
+        let in_use = self.group.as_ref().and_then(Group::memory_in_use).unwrap_or(0);
+        in_use <= limits.memory_bytes / 2
+    }
+
+    /// Whether these are the limits that the group was given last.
+    pub(crate) fn has_limits(&self, limits: &Limits) -> bool {
+        self.limits.as_ref() == Some(limits)
+    }
+
     /// Gives the group these limits. Those that it has got are not written again: if they are not there any more, that
     /// is to be seen.
     pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), LaunchError> {
-        if self.limits.as_ref() != Some(limits)
+        if !self.has_limits(limits)
             && let Some(group) = &mut self.group
         {
             self.limits = None;

@@ -32,6 +32,7 @@ impl Template {
             })?;
             // SAFETY: `build` gives a fresh descriptor away.
             let writable = unsafe { OwnedFd::from_raw_fd(root.writable) };
+            let writable = raised(writable, LOWEST).map_err(|error| ("keeping the module's root", error))?;
             Ok(Self { namespace, writable })
         })
         .unwrap_or_else(|error| Err(("starting a thread", error)))
