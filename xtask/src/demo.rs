@@ -58,8 +58,8 @@ fn flags(workspace: &Workspace, host: &Path, example: Option<&Example>) -> &'sta
     match example.map(|example| ask(workspace, host, example, &[])) {
         Some(Err(problem)) if format!("{problem:#}").contains("sandbox.unavailable") => {
             eprintln!(
-                "\nNOT CONFINED: this machine does not let modules be confined, so these run with \
-                 --unsafe-rlimits-only. {problem:#}"
+                "\nNOT CONFINED: this machine does not let modules be confined (modberth doctor says why), so these run \
+                 with --unsafe-rlimits-only"
             );
             &["--unsafe-rlimits-only"]
         }

@@ -48,6 +48,9 @@ enum Verb {
         /// Run the stage `vm` only: the tests of the sandbox in a machine of their own
         #[arg(long, conflicts_with = "only")]
         vm: bool,
+        /// Run only these tests there, by the beginnings of their names, such as modberth-sandbox/lib
+        #[arg(long, value_name = "NAME", requires = "vm", conflicts_with = "shell")]
+        program: Vec<String>,
         /// Start that machine with a shell instead of the tests
         #[arg(long, requires = "vm")]
         shell: bool,
@@ -120,7 +123,8 @@ fn start(options: Options) -> Result<()> {
             Ok(())
         }
         Verb::Test { shell: true, .. } => vm::shell(&workspace, &ready()?),
-        Verb::Test { fast, mut only, vm, .. } => {
+        Verb::Test { fast, mut only, vm, program, .. } => {
+            vm::only(program);
             if vm {
                 only.push("vm".to_owned());
             }

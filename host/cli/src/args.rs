@@ -54,6 +54,14 @@ Exit codes; of several files the greatest counts:
     1  a file was refused
     2  the command line is wrong, or a file cannot be read";
 
+const DOCTOR_EXITS: &str = "\
+Exit codes:
+    0  modules are confined: every layer stopped the program that attacked it
+    2  the command line is wrong
+    3  modules are refused on this machine; what is missing is printed, and how to get it
+    6  a layer does not hold, or the doctor could not look
+  130  interrupted";
+
 const COMPLETIONS_HELP: &str = "\
 To install the script, for example:
     bash  modberth completions bash > ~/.local/share/bash-completion/completions/modberth
@@ -100,6 +108,12 @@ pub(crate) enum Command {
     /// Look at raw streams of frames
     #[command(subcommand, after_help = FRAME_EXITS)]
     Frame(FrameCommand),
+    /// Say whether this machine confines modules, and prove it
+    ///
+    /// Shows what the machine has and what a module gets, then runs one program for each layer in the sandbox that modules
+    /// get and lets it try to get out. Where something is missing, the commands that bring it are printed.
+    #[command(after_help = DOCTOR_EXITS)]
+    Doctor,
     /// Print a script that completes this command in a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions {

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod doctor;
 mod exit;
 mod frame;
 mod inspect;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
+use modberth_sandbox::doctor::probe;
 use serde_json::json;
 
 use crate::args::{Arguments, Command, FrameCommand};
@@ -24,6 +26,12 @@ use crate::exit::{Exit, Stop};
 use crate::report::Report;
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == "probe") {
+        // What the doctor starts in a sandbox. It is no command for people, so neither help nor completions have it.
+        let (layer, facts) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+        return probe::run(&layer, &facts).into();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(wrong) => return not_run(&with_tip(wrong)).into(),
@@ -40,6 +48,7 @@ fn main() -> ExitCode {
         Command::Frame(FrameCommand::Check(check)) => {
             frame::check(&check.files, check.json_only, &mut report)
         }
+        Command::Doctor => doctor::doctor(&mut report),
         Command::Completions { shell } => completions(*shell, &mut report),
     };
     let exit = match done {

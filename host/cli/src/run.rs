@@ -221,7 +221,7 @@ fn tail(text: &str) -> (&str, String) {
 
 /// The signals that cancel an action: those that end a process, without those that whoever started this one has it
 /// ignore, as `nohup` and shells do.
-fn heard() -> io::Result<Vec<i32>> {
+pub(crate) fn heard() -> io::Result<Vec<i32>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let ignored = status
         .lines()

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use modberth_host::{HostBuilder, InterpreterKind, Invocation, Module};
+use modberth_host::{Confinement, HostBuilder, InterpreterKind, Invocation, Module};
 use serde_json::{Value, json};
 use support::{builder, code, confines, failure, host, manifest, package, rows};
 
@@ -88,10 +88,10 @@ fn python_runs_isolated() {
 fn python_gets_the_exact_environment_and_its_folder() {
     let text = format!("import os\n{}", python(r#"[dict(os.environ), os.getcwd(), __file__]"#));
     let (folder, module) = package(&python_manifest("main.py"), &[("main.py", text.as_bytes())]);
-    // Where a confined module sees its package.
-    let payload = match confines() {
-        true => PathBuf::from("/module"),
-        false => std::fs::canonicalize(folder.path().join("payload")).unwrap(),
+    // Where a module sees its package that has a mount namespace.
+    let payload = match host().confinement() {
+        Confinement::None { .. } => std::fs::canonicalize(folder.path().join("payload")).unwrap(),
+        _ => PathBuf::from("/module"),
     };
     let found = data(&module);
     assert_eq!(found[1], json!(payload));

@@ -136,7 +136,7 @@ code_table! {
     /// The action declares capabilities, and this invocation has no broker or grant for them.
     PolicyCapability = "policy.capability", Policy, "Run an action without capabilities; protocol 1 actions with capabilities never run.";
     /// This machine cannot confine modules.
-    SandboxUnavailable = "sandbox.unavailable", Host, "Do one of the two things the message names; for a module you trust, --unsafe-rlimits-only of the command runs it with less around it.";
+    SandboxUnavailable = "sandbox.unavailable", Host, "Do one of the two things the message names, and ask modberth doctor; for a module you trust, --unsafe-rlimits-only of the command runs it with less around it.";
     /// A limit of the module's own control group could not be set, or was not what it should be when it was read back; nothing was sent to the module.
     SandboxLimit = "sandbox.limit", Host, "Find out what else changes the control groups of the host; the message names the limit and its file.";
     /// The host runs its most actions at once and its queue is full.

@@ -25,7 +25,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crate::cgroup::{self, Counters, Layout, LimitFault, Tree};
+use rustix::process::DumpableBehavior;
+
+use crate::cgroup::{self, Counters, LimitFault, Tree};
 use crate::landlock::{self, Network};
 use crate::launcher::{Launch, LaunchError, START_PATIENCE, c_string, machine, program};
 use crate::process::{Body, Process};
@@ -149,6 +151,10 @@ impl Ground {
         };
         let users = match &template {
             Some(_) => {
+                // Spares share the host's memory under a user of their own. To whoever has that user's id, the kernel
+                // would open the memory of root.
+                rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+                    .map_err(|errno| Unavailable::machine("closing the host's memory", errno.into()))?;
                 let claimed = Users::claim();
                 Some(claimed.map_err(|error| Unavailable::machine("claiming user ids", error))?)
             }
@@ -207,7 +213,7 @@ impl Sandbox {
     pub(crate) fn new(options: Options, grouped: bool) -> Result<Arc<Self>, Unavailable> {
         let groups = |error| Unavailable::Groups(Box::new(error));
         let tree = match grouped {
-            true => Some(Layout::find().and_then(|layout| Tree::make(&layout)).map_err(groups)?),
+            true => Some(Tree::here().map_err(groups)?),
             false => None,
         };
         let slots = options.slots.clamp(1, 64);
@@ -327,7 +333,13 @@ impl Sandbox {
         spare.slot.limit(&limits)?;
         if let Some(group) = &spare.slot.group {
             // The spare sleeps, so the group holds it for certain, and nothing of the package has run.
-            group.verify(&limits, pid)?;
+            match group.verify(&limits, pid) {
+                // Somebody kills it at this moment.
+                Err(fault) if fault.limit == "membership" && spare.is_ending() => {
+                    return Err(Started::Killed);
+                }
+                verdict => verdict?,
+            }
             counters = (group.counters(), group.reset_peak());
         }
         self.guardian.watch(spare.slot.index, pid, profile.backstop, profile.grace);
@@ -350,7 +362,8 @@ impl Sandbox {
                     why: "a module has at most 11",
                 });
             }
-            self.mount(package, inner, !ground.layers.has(Layer::ReadOnlyFiles), &mut mounts, &mut trees)?;
+            let attributes = root::package_attributes(ground.layers.has(Layer::ReadOnlyFiles));
+            self.mount(package, inner, attributes, &mut mounts, &mut trees)?;
             for bind in network_files(profile).iter().chain(&profile.binds) {
                 if !bind.source.is_absolute() || !bind.target.is_absolute() {
                     return Err(LaunchError::Profile {
@@ -358,7 +371,8 @@ impl Sandbox {
                         why: "both must be absolute paths",
                     });
                 }
-                self.mount(&bind.source, &bind.target, bind.writable, &mut mounts, &mut trees)?;
+                let attributes = root::bind_attributes(bind.writable);
+                self.mount(&bind.source, &bind.target, attributes, &mut mounts, &mut trees)?;
             }
         }
         let scratch = (mounted && scratch_differs(&profile.limits, &ground.limits))
@@ -385,17 +399,16 @@ impl Sandbox {
         Ok((order, trees))
     }
 
-    /// Adds one mount to an order: as a descriptor where the host may make mounts, else as a path.
+    /// Adds one mount with these MOUNT_ATTR_ flags to an order: as a descriptor where the host may make mounts, else as a path.
     fn mount(
         &self,
         source: &Path,
         target: &Path,
-        writable: bool,
+        attributes: u64,
         mounts: &mut Vec<Mount>,
         trees: &mut Vec<OwnedFd>,
     ) -> Result<(), LaunchError> {
         let doing = "mounting a folder of the package or the interpreter";
-        let attributes = root::bind_attributes(writable);
         let data = std::fs::metadata(source).map_err(machine(doing))?;
         let nodes = root::steps_to(target, if data.is_dir() { Node::Folder } else { Node::File });
         let place = c_string(target.as_os_str(), "a bind")?;

@@ -119,6 +119,10 @@ impl Launcher {
     ///
     /// Makes the host's control groups and one slot, so that a machine that lacks something is found out here.
     ///
+    /// Where modules get users of their own, the host's memory is closed to other processes from here on
+    /// (PR_SET_DUMPABLE is 0): no debugger without CAP_SYS_PTRACE can attach to it, and it leaves no core file. Do not
+    /// open it again: processes that wait for modules share it under those users.
+    ///
     /// # Errors
     /// What is missing, and how to get it.
     pub fn confined(options: Options) -> Result<Self, Unavailable> {
@@ -141,6 +145,11 @@ impl Launcher {
                 Ok(Self { way: Way::Plain { reach: Reach::find()?, limited: true } })
             }
         }
+    }
+
+    /// As [`Launcher::rlimits_only`], where namespaces are to be had.
+    pub(crate) fn without_groups(options: Options) -> Result<Self, Unavailable> {
+        Ok(Self { way: Way::Confined(Sandbox::new(options, false)?) })
     }
 
     /// The plain launcher: starts and stops modules, and does not confine them.

@@ -81,6 +81,7 @@ mod clone;
 mod command;
 mod confined;
 mod descriptors;
+pub mod doctor;
 mod landlock;
 mod launcher;
 mod plain;

@@ -4,7 +4,9 @@
 mod common;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -71,8 +73,8 @@ fn a_process_that_left_its_group_does_not_run() {
     // Out of the group of tasks, into the one above.
     let place = group_files("pids.max").first().unwrap().parent().unwrap().parent().unwrap().to_owned();
     if fs::write(place.join("cgroup.procs"), spare.to_string()).is_err() {
-        // In version 2 a group with limits below it takes no processes, so it cannot be left that way.
-        fs::write(place.join("../cgroup.procs"), spare.to_string()).unwrap();
+        // In version 2 a group with limits below it takes no processes; the one of the guardian has none.
+        fs::write(place.join("guardian/cgroup.procs"), spare.to_string()).unwrap();
     }
     let command = sh("echo ran");
     match launcher.launch(&Launch::new(folder.path(), &command, &Profile::action())) {
@@ -93,6 +95,36 @@ fn a_spare_or_a_guardian_that_was_killed_is_replaced() {
         assert_eq!(run(&launcher, "echo fine", &Profile::action()).0, "fine\n", "round {round}");
         assert!(guardian(host) > 0);
     }
+}
+
+/// A spare shares the memory of a host that is root. The spare's user must not get at it: not as a person who has that id
+/// on this machine, and not by a set-user-id program of his.
+#[test]
+fn the_user_of_a_slot_cannot_look_into_the_host() {
+    let _alone = alone();
+    if !rustix::process::geteuid().is_root() {
+        // The spares of an ordinary host have the host's own user.
+        return;
+    }
+    let _launcher = confined();
+    let spare = *spares(std::process::id()).first().unwrap();
+    let user = user_of(spare);
+    assert_ne!(user, 0);
+    let look = |user: u32| {
+        let mut head = Command::new("/usr/bin/head");
+        head.args(["-c", "1", &format!("/proc/{spare}/maps")]).uid(user).gid(user);
+        head.output().unwrap()
+    };
+    assert_eq!(look(0).stdout.len(), 1, "root sees it, so there is something to see");
+    let seen = look(user);
+    assert!(seen.stdout.is_empty() && !seen.status.success(), "{seen:?}");
+}
+
+/// The real user id of a process.
+fn user_of(pid: u32) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 #[test]
@@ -169,4 +201,23 @@ fn as_many_launches_at_once_as_there_are_slots() {
             process.stop(GUARD).unwrap();
         }
     }
+}
+
+/// Backends are not prepared ahead, so launches of several at once wait for the same thread. One may be given what was
+/// made for another; that one gets the next.
+#[test]
+fn launches_that_wait_at_once_are_all_served() {
+    let _alone = alone();
+    let launcher = Launcher::confined(Options::new(4, Profile::action().limits)).unwrap();
+    let mut profile = Profile::service();
+    profile.limits = Profile::action().limits;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(run(&launcher, "echo fine", &profile).0, "fine\n");
+                }
+            });
+        }
+    });
 }

@@ -1,4 +1,5 @@
-//! The launcher for an ordinary user who was given control groups: all tests of `confined` and `slots` once more.
+//! The launcher for an ordinary user who was given control groups: all tests of `confined`, `slots` and `doctor` once
+//! more.
 //!
 //! As root this test gives groups to a user and starts the tests as that user. In a machine where the tests run as an
 //! ordinary user from the beginning it has nothing to add.
@@ -6,58 +7,49 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
-use common::example;
+use common::{example, hierarchies, settle};
 
 const USER: u32 = 65_534;
 
-/// A group in each hierarchy that the user may divide, and one below it to live in.
+/// A group in each hierarchy that the user may divide, and live in.
 struct Delegated {
     groups: Vec<PathBuf>,
 }
 
 impl Delegated {
     fn new() -> Self {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap();
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        settle();
         let mut groups = Vec::new();
-        for mount in mounts.lines().filter(|line| line.contains(" - cgroup")) {
-            let (place, rest) = (mount.split(' ').nth(4).unwrap(), mount.rsplit(' ').next().unwrap());
-            let version_2 = mount.contains(" - cgroup2 ");
-            for line in own.lines() {
-                let [_, controllers, group] = line.splitn(3, ':').collect::<Vec<_>>()[..] else { continue };
-                let used = |name: &str| ["memory", "pids", "cpu", "cpuacct"].contains(&name);
-                let fits = if version_2 {
-                    controllers.is_empty()
-                } else {
-                    controllers
-                        .split(',')
-                        .any(|name| used(name) && rest.split(',').any(|option| option == name))
-                };
-                if !fits {
-                    continue;
+        for hierarchy in hierarchies() {
+            let group = match hierarchy.version_2 {
+                // Beside the leaf that this process is in: the group above hands controllers on.
+                true => hierarchy.own.ancestors().find(|group| hands_on(group)).unwrap_or(&hierarchy.own),
+                false => &hierarchy.own,
+            };
+            let group = group.join(format!("test-delegated-{}", std::process::id()));
+            fs::create_dir(&group).unwrap();
+            chown(&group, Some(USER), Some(USER)).unwrap();
+            for file in ["cgroup.procs", "cgroup.subtree_control", "cgroup.threads", "tasks"] {
+                if group.join(file).exists() {
+                    chown(group.join(file), Some(USER), Some(USER)).unwrap();
                 }
-                let parent = Path::new(place).join(group.trim_start_matches('/'));
-                let group = parent.join(format!("test-delegated-{}", std::process::id()));
-                if group.exists() {
-                    continue;
-                }
-                fs::create_dir(&group).unwrap();
-                chown(&group, Some(USER), Some(USER)).unwrap();
-                for file in ["cgroup.procs", "cgroup.subtree_control", "cgroup.threads", "tasks"] {
-                    if group.join(file).exists() {
-                        chown(group.join(file), Some(USER), Some(USER)).unwrap();
-                    }
-                }
-                groups.push(group);
             }
+            groups.push(group);
         }
         assert!(!groups.is_empty(), "this machine has no control groups");
         Self { groups }
     }
+}
+
+/// Whether the groups below have limits.
+fn hands_on(group: &Path) -> bool {
+    fs::read_to_string(group.join("cgroup.subtree_control")).is_ok_and(|names| names.contains("memory"))
 }
 
 impl Drop for Delegated {
@@ -71,18 +63,65 @@ impl Drop for Delegated {
     }
 }
 
-/// The program of another test of this crate, built by the same cargo.
+/// Runs a program as the user, in these groups.
+fn run(program: &Path, arguments: &[&str], folder: &Path, groups: &[PathBuf]) -> Output {
+    // The shell waits to be moved, which only root can do, and then becomes the program.
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", "read go && exec \"$0\" \"$@\""])
+        .arg(program)
+        .args(arguments)
+        .env("TMPDIR", folder)
+        .env("MODBERTH_TEST_HOSTILE", example("hostile"))
+        .env("MODBERTH_TEST_PROBE", example("probe"))
+        .current_dir("/")
+        .uid(USER)
+        .gid(USER)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    for group in groups {
+        fs::write(group.join("cgroup.procs"), child.id().to_string()).unwrap();
+    }
+    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// A folder of the user's with the program of another test in it.
+fn prepare(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    let program = folder.path().join(name);
+    // By another process: one that this process starts meanwhile would hold a file that is open for writing here, and
+    // nothing that is open for writing can be run.
+    assert!(Command::new("cp").args([&test_program(name), &program]).status().unwrap().success());
+    (folder, program)
+}
+
+/// The program of another test of this crate, built by the same cargo. Other crates have tests of the same name.
 fn test_program(name: &str) -> PathBuf {
+    let has = match name {
+        "confined" => "a_module_sees_its_package_and_the_programs_of_the_machine: test",
+        "doctor" => "every_layer_stops_its_probe: test",
+        _ => "modules_leave_nothing_behind_in_the_host: test",
+    };
     let own = std::env::current_exe().unwrap();
-    let newest = fs::read_dir(own.parent().unwrap())
+    let mut found: Vec<PathBuf> = fs::read_dir(own.parent().unwrap())
         .unwrap()
         .flatten()
         .filter(|entry| {
             let file = entry.file_name().to_string_lossy().into_owned();
             file.strip_prefix(name).is_some_and(|rest| rest.starts_with('-') && !rest.contains('.'))
         })
-        .max_by_key(|entry| entry.metadata().unwrap().modified().unwrap());
-    newest.unwrap_or_else(|| panic!("{name} is not built")).path()
+        .map(|entry| entry.path())
+        .collect();
+    found.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).unwrap().modified().unwrap()));
+    let is_it = |path: &PathBuf| {
+        let list = Command::new(path).arg("--list").output().unwrap();
+        String::from_utf8_lossy(&list.stdout).lines().any(|line| line == has)
+    };
+    found.into_iter().find(is_it).unwrap_or_else(|| panic!("{name} is not built"))
 }
 
 // P1-HOST-26, P1-HOST-28
@@ -92,28 +131,11 @@ fn an_ordinary_user_with_delegated_groups_confines_as_well() {
         println!("not run: needs root to give groups away; as this user the tests themselves run");
         return;
     }
-    let delegated = Delegated::new();
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    for name in ["confined", "slots"] {
-        let program = folder.path().join(name);
-        assert!(Command::new("cp").args([&test_program(name), &program]).status().unwrap().success());
-        let moves: String = delegated
-            .groups
-            .iter()
-            .map(|group| format!("echo $$ > {}/cgroup.procs && ", group.display()))
-            .collect();
-        let output = Command::new("/bin/sh")
-            .arg("-c")
-            .arg(format!(
-                "{moves} exec setpriv --reuid {USER} --regid {USER} --clear-groups {}",
-                program.display()
-            ))
-            .env("TMPDIR", folder.path())
-            .env("MODBERTH_TEST_HOSTILE", example("hostile"))
-            .current_dir("/")
-            .output()
-            .unwrap();
+    for name in ["confined", "slots", "doctor"] {
+        // New ones: a user that has divided a group cannot enter it again.
+        let delegated = Delegated::new();
+        let (folder, program) = prepare(name);
+        let output = run(&program, &[], folder.path(), &delegated.groups);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{name}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
         assert!(text.contains("test result: ok"), "{name}: {text}");
@@ -127,18 +149,8 @@ fn an_ordinary_user_without_groups_is_told_what_is_missing() {
         println!("not run: needs root to become a user without groups");
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    let program = folder.path().join("confined");
-    assert!(Command::new("cp").args([&test_program("confined"), &program]).status().unwrap().success());
-    let output = Command::new("setpriv")
-        .args(["--reuid", &USER.to_string(), "--regid", &USER.to_string(), "--clear-groups"])
-        .arg(&program)
-        .arg("a_program_that_cannot_run_is_named")
-        .env("TMPDIR", folder.path())
-        .current_dir("/")
-        .output()
-        .unwrap();
+    let (folder, program) = prepare("confined");
+    let output = run(&program, &["a_program_that_cannot_run_is_named"], folder.path(), &[]);
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     for part in ["memory", "pids", "cpu", "systemd-run", "Delegate=", "mkdir -p", "chown"] {

@@ -62,7 +62,7 @@ clear_group() {
 # that becomes the program, so the program is alone there.
 become() {
     cd "$3" || exit 125
-    exec env -i PATH=/usr/bin RUST_BACKTRACE=0 sh -c '
+    exec env -i PATH=/usr/bin MODBERTH_VM=1 RUST_BACKTRACE=0 sh -c '
         echo 0 >"$0/host/cgroup.procs" || exit 125
         user=$1
         shift

@@ -20,6 +20,15 @@ pub(crate) use machine::Machine;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 use anyhow::Result;
+use std::sync::OnceLock;
+
+static ONLY: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Runs only the tests whose names begin so; all when none is given. Once.
+pub(crate) fn only(names: Vec<String>) {
+    // A process has one command line.
+    let _ = ONLY.set(names);
+}
 
 /// Builds the tests and packs them.
 ///
@@ -27,7 +36,11 @@ use anyhow::Result;
 ///
 /// They do not compile, or the image cannot be written.
 pub(crate) fn image(workspace: &Workspace, tools: &Tools, machine: &Machine) -> Result<Image> {
-    Image::make(workspace, &tools.python, &machine.packages.busybox, suites::build(workspace)?)
+    let mut built = suites::build(workspace)?;
+    if let Some(names) = ONLY.get() {
+        built.keep(names)?;
+    }
+    Image::make(workspace, &tools.python, &machine.packages.busybox, built)
 }
 
 /// A shell in the machine, on this terminal.

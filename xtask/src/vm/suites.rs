@@ -25,8 +25,11 @@ enum Tests {
 /// Everything that depends on the kernel's interfaces for groups, namespaces and filters.
 const SUITES: &[Suite] = &[
     Suite { package: "modberth-sandbox", folder: "host/sandbox", tests: Tests::All },
-    Suite { package: "modberth-host", folder: "host/engine", tests: Tests::Named(&["process"]) },
+    Suite { package: "modberth-host", folder: "host/engine", tests: Tests::Named(HOST) },
 ];
+
+/// Tests of the engine in which a module runs, but for those that need Node or files of the work tree.
+const HOST: &[&str] = &["confined", "held", "leaks", "output", "process", "scarce"];
 
 /// A test program.
 #[derive(Debug)]
@@ -46,6 +49,21 @@ pub(crate) struct Built {
     pub(crate) tests: Vec<Program>,
     /// Programs that tests find by their paths: examples and binaries.
     pub(crate) helpers: Vec<PathBuf>,
+}
+
+impl Built {
+    /// Leaves the tests whose names begin with one of `names`; all when there is none.
+    pub(super) fn keep(&mut self, names: &[String]) -> Result<()> {
+        for name in names {
+            if !self.tests.iter().any(|program| program.name.starts_with(name.as_str())) {
+                let all: Vec<&str> = self.tests.iter().map(|program| program.name.as_str()).collect();
+                bail!("no test begins with {name}; there are {}", all.join(", "));
+            }
+        }
+        let wanted = |program: &Program| names.iter().any(|name| program.name.starts_with(name.as_str()));
+        self.tests.retain(|program| names.is_empty() || wanted(program));
+        Ok(())
+    }
 }
 
 /// What cargo says about one thing that it built.
@@ -150,12 +168,22 @@ mod tests {
         ];
         // What is named in the list must be there.
         assert!(sort(&sandbox.join("\n"), &workspace).is_err());
-        assert!(sort(&artifact("host/engine", "test", "process", true), &workspace).is_err());
-        let all = format!("{}\n{}", sandbox.join("\n"), artifact("host/engine", "test", "process", true));
-        let built = sort(&all, &workspace).unwrap();
+        let named: Vec<String> =
+            HOST.iter().map(|name| artifact("host/engine", "test", name, true)).collect();
+        assert!(sort(&named.join("\n"), &workspace).is_err());
+        let all = format!("{}\n{}", sandbox.join("\n"), named.join("\n"));
+        let mut built = sort(&all, &workspace).unwrap();
         let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
-        assert_eq!(names, ["modberth-sandbox/lib", "modberth-sandbox/stop", "modberth-host/process"]);
+        assert_eq!(names[..3], ["modberth-sandbox/lib", "modberth-sandbox/stop", "modberth-host/confined"]);
+        assert_eq!(names.len(), 2 + HOST.len());
         assert_eq!(built.tests[1].folder, PathBuf::from("/w/host/sandbox"));
         assert_eq!(built.helpers, [PathBuf::from("/w/target/hostile")]);
+        built.keep(&[]).unwrap();
+        assert_eq!(built.tests.len(), 2 + HOST.len());
+        let error = built.keep(&["modberth-host".to_owned(), "modberth-none".to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("modberth-none; there are modberth-sandbox/lib, "), "{error}");
+        built.keep(&["modberth-host/p".to_owned(), "modberth-sandbox/s".to_owned()]).unwrap();
+        let names: Vec<&str> = built.tests.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["modberth-sandbox/stop", "modberth-host/process"]);
     }
 }

@@ -60,6 +60,12 @@ pub fn flags() -> &'static [&'static str] {
     if confines() { &[] } else { &["--unsafe-rlimits-only"] }
 }
 
+/// What these arguments need on this machine; to be put behind them.
+pub fn flags_for(arguments: &[&str]) -> &'static [&'static str] {
+    // A wrong command line must stay wrong for its own reason.
+    if arguments.len() > 2 && arguments[0] == "run" { flags() } else { &[] }
+}
+
 /// Runs the command.
 #[track_caller]
 pub fn run(arguments: &[&str]) -> Ended {
@@ -68,9 +74,7 @@ pub fn run(arguments: &[&str]) -> Ended {
 
 /// Runs the command with bytes on standard input.
 pub fn run_with(arguments: &[&str], input: &[u8]) -> Ended {
-    // Behind the action, as a wrong command line must stay wrong for its own reason.
-    let flags = if arguments.len() > 2 && arguments[0] == "run" { flags() } else { &[] };
-    ended(modberth().args(arguments).args(flags).write_stdin(input))
+    ended(modberth().args(arguments).args(flags_for(arguments)).write_stdin(input))
 }
 
 pub fn ended(command: &mut Command) -> Ended {

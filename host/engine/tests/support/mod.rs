@@ -147,8 +147,12 @@ impl Scripted {
         open_to_all(&payload, 0o755);
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
         let marker = format!("marker-{}-{time}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        // A copy could still be open for writing in a process that is being made while another starts it.
-        std::fs::hard_link(scripted_program(), payload.join("scripted")).unwrap();
+        // A copy could still be open for writing in a process that is being made while another starts it. The program
+        // of another user takes no links; that is copied by a process of its own.
+        if std::fs::hard_link(scripted_program(), payload.join("scripted")).is_err() {
+            let mut copy = std::process::Command::new("cp");
+            assert!(copy.args([scripted_program(), payload.join("scripted")]).status().unwrap().success());
+        }
         for (name, text) in
             [("script.json", Value::from(script.to_vec()).to_string()), ("marker", marker.clone())]
         {
@@ -270,6 +274,14 @@ pub(crate) fn groups_below(group: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The files of this name in the slots' groups of this process's hosts.
+pub(crate) fn slot_files(name: &str) -> Vec<PathBuf> {
+    let groups = trees().iter().flat_map(|tree| groups_below(tree)).collect::<Vec<_>>();
+    let is_slot =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("slot"));
+    groups.into_iter().filter(is_slot).map(|slot| slot.join(name)).filter(|file| file.exists()).collect()
 }
 
 /// Sets a mode, whatever the mask of whoever runs the tests.

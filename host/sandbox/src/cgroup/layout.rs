@@ -175,6 +175,11 @@ pub(super) fn no_swap(content: &[u8]) -> bool {
     content.starts_with(b"Filename") && content.split(|&byte| byte == b'\n').skip(1).all(<[u8]>::is_empty)
 }
 
+/// Whether the machine has swap in use; `None` where that cannot be read.
+pub(crate) fn swap_in_use() -> Option<bool> {
+    content(&Sources::default().swaps).ok().map(|swaps| !no_swap(&swaps))
+}
+
 /// Collects what can be used and what is missing.
 #[derive(Default)]
 struct Search {
@@ -241,8 +246,8 @@ impl Search {
                 Some(parent) if leaf => (parent.to_owned(), open(parent)?),
                 _ => (found.directory.clone(), own),
             };
-            if !leaf
-                && is_crowded(directory.as_fd(), &base, &found.mount, needed)
+            // Others may be in the way beside a leaf as well.
+            if is_crowded(directory.as_fd(), &base, &found.mount, needed)
                 && let Some(steps) = room_above(&base, &found.mount, needed)
             {
                 for _ in 0..steps {

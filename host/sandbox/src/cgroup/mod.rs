@@ -1,7 +1,7 @@
 //! Control groups: the kernel's bounds on what a module and all it starts may use together, and the way to end all
 //! of it at once (P1-HOST-26, P1-HOST-27).
 //!
-//! * [`Layout`] finds out what this machine has, and changes nothing.
+//! * [`layout::Layout`] finds out what this machine has, and changes nothing.
 //! * [`Tree`] is the place of one host: a directory in each hierarchy, locked while the host lives. A host that was
 //!   killed leaves a tree whose lock is free; the next one to start removes it.
 //! * [`Group`] is the group of one slot below the tree. It keeps its files open, so that an action costs reads and
@@ -23,11 +23,10 @@ mod tree;
 
 use std::fmt;
 
-pub(crate) use fixes::Missing;
 pub use fixes::Unavailable;
 pub(crate) use group::{Counters, Group};
 pub use knobs::LimitFault;
-pub(crate) use layout::{Layout, Place};
+pub(crate) use layout::{Layout, Place, swap_in_use};
 pub(crate) use tree::{GuardianGroup, Tree};
 
 /// How a machine has its control groups arranged.

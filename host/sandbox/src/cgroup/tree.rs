@@ -20,6 +20,9 @@ use crate::Limits;
 /// Hosts at one time on one machine.
 pub(crate) const INDEXES: u32 = 1024;
 
+/// How often a place is looked for, if somebody comes into it each time before it is taken.
+const LOOKS: u32 = 3;
+
 /// How long to wait for other hosts that are starting.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -73,7 +76,6 @@ impl Parts {
 pub(crate) struct Tree {
     parts: Arc<Parts>,
     name: String,
-    index: u32,
     /// Held, not used.
     _locks: Vec<OwnedFd>,
 }
@@ -88,6 +90,31 @@ impl Tree {
     /// What is missing for limits to hold, seen by making a group and setting its limits.
     pub(crate) fn make(layout: &Layout) -> Result<Self, Unavailable> {
         Self::make_within(layout, LOCK_PATIENCE)
+    }
+
+    /// Finds the place for a tree and makes it there. A process that comes into the host's group meanwhile, such as one
+    /// that another thread of the host starts, makes it look again.
+    ///
+    /// # Errors
+    /// As [`Layout::find`] and [`Tree::make`].
+    pub(crate) fn here() -> Result<Self, Unavailable> {
+        let mut layout = Layout::find()?;
+        if let Some(why) = layout.unused() {
+            tracing::debug!(why, "version 2 of control groups is not used, and groups are killed by signals");
+        }
+        for _ in 1..LOOKS {
+            let unavailable = match Self::make(&layout) {
+                Ok(tree) => return Ok(tree),
+                Err(unavailable) => unavailable,
+            };
+            let again = Layout::find()?;
+            // The same place fails the same way.
+            if again.places() == layout.places() {
+                return Err(unavailable);
+            }
+            layout = again;
+        }
+        Self::make(&layout)
     }
 
     /// The same with a wait for other hosts that is chosen.
@@ -105,25 +132,14 @@ impl Tree {
         let made = make_parts(layout, &parents, &name);
         drop(locked);
         let (parts, locks) = made.map_err(|one| layout.unavailable(one))?;
-        let tree = Self { parts: Arc::new(parts), name, index, _locks: locks };
+        let tree = Self { parts: Arc::new(parts), name, _locks: locks };
         tree.try_out().map_err(|one| layout.unavailable(one))?;
         Ok(tree)
-    }
-
-    /// This host's number among those of this machine that share a group of any hierarchy: the smallest that was
-    /// free, 0 to 1023.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
     }
 
     /// The name of the tree's directory, the same in each hierarchy.
     pub(crate) fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The arrangement.
-    pub(crate) fn kind(&self) -> Kind {
-        self.parts.kind
     }
 
     /// The tree's directory, once for each hierarchy. The groups of slots lie directly below, named
@@ -374,8 +390,8 @@ fn free_index(layout: &Layout, parents: &[OwnedFd]) -> Result<u32, Missing> {
     })
 }
 
-/// The index in the name of a tree: `modberth-<index>-<pid>-<random>`.
-fn index_of(name: &str) -> Option<u32> {
+/// This host's number in the name of its tree, the smallest that was free: `modberth-<index>-<pid>-<random>`.
+pub(super) fn index_of(name: &str) -> Option<u32> {
     let mut parts = name.strip_prefix("modberth-")?.split('-');
     let (index, pid, random) = (parts.next()?, parts.next()?, parts.next()?);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -199,7 +199,12 @@ pub(crate) fn clone_tree(at: RawFd, path: &CStr, attributes: u64) -> Result<usiz
     }
 }
 
-/// MOUNT_ATTR_ flags of a package, or of another bind of a profile.
+/// MOUNT_ATTR_ flags of a package. Its programs can be run even where a test leaves it writable.
+pub(crate) fn package_attributes(read_only: bool) -> u64 {
+    if read_only { FILES } else { FILES & !libc::MOUNT_ATTR_RDONLY }
+}
+
+/// MOUNT_ATTR_ flags of a bind of a profile.
 pub(crate) fn bind_attributes(writable: bool) -> u64 {
     if writable { libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOEXEC } else { FILES }
 }

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustix::process::{DumpableBehavior, Signal};
+use rustix::io::Errno;
+use rustix::process::Signal;
 use rustix::thread::futex;
 
 use super::guardian::Guardian;
@@ -189,7 +190,7 @@ impl Spare {
     }
 
     /// Puts the order where the spare finds it and wakes it with the descriptors that belong to it.
-    pub(crate) fn send(&self, order: spare::Order, mounts: &[OwnedFd]) -> Result<(), LaunchError> {
+    pub(crate) fn send(&self, order: spare::Order, mounts: &[OwnedFd]) -> Result<(), Started> {
         use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
         // A spare gets one order; another one would be a fault of this crate and is not obeyed.
         let _ = self.body.shared.order.set(order);
@@ -200,9 +201,17 @@ impl Spare {
         if !fds.is_empty() {
             control.push(SendAncillaryMessage::ScmRights(&fds));
         }
-        rustix::net::sendmsg(&self.body.line, &[io::IoSlice::new(b"g")], &mut control, SendFlags::NOSIGNAL)
-            .map_err(|errno| machine("telling the process what to run")(errno.into()))?;
-        Ok(())
+        match rustix::net::sendmsg(
+            &self.body.line,
+            &[io::IoSlice::new(b"g")],
+            &mut control,
+            SendFlags::NOSIGNAL,
+        ) {
+            Ok(_) => Ok(()),
+            // One that is being killed closes the line first.
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(Started::Killed),
+            Err(errno) => Err(machine("telling the process what to run")(errno.into()).into()),
+        }
     }
 
     /// Waits until the program runs in place of the spare: it closes the line then.
@@ -228,11 +237,22 @@ impl Spare {
         if std::fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name != spare::NAME_LINE) {
             return true;
         }
-        // A program may have that name too. The ninth field holds the kernel's flags of the process.
+        // A program may have that name too.
         const PF_FORKNOEXEC: u64 = 0x40;
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let flags = stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(7)?.parse::<u64>().ok());
-        flags.is_some_and(|flags| flags & PF_FORKNOEXEC == 0)
+        self.flags().is_some_and(|flags| flags & PF_FORKNOEXEC == 0)
+    }
+
+    /// Whether the process is about to end, or has. It leaves its control group before anybody is told of its end.
+    pub(crate) fn is_ending(&self) -> bool {
+        const PF_EXITING: u64 = 0x4;
+        self.flags().is_none_or(|flags| flags & PF_EXITING != 0)
+    }
+
+    /// The kernel's flags of the process.
+    fn flags(&self) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.body.pid)).ok()?;
+        // The ninth field. The second is a name that may hold anything.
+        stat.rsplit(')').next()?.split(' ').nth(7)?.parse().ok()
     }
 
     /// Takes it apart once its program runs.
@@ -307,7 +327,6 @@ fn make(slot: &mut Slot, kind: Kind, ground: &Ground, into_group: bool) -> Resul
             unshare: later as usize,
             scratch: layers.has(Layer::MountNamespace).then(|| scratch_options(ground, &ground.limits)),
             host_name: layers.has(Layer::UtsNamespace),
-            dumpable: dumpable(),
             ends_with_host: !kind.outlives,
         },
         order: OnceLock::new(),
@@ -396,13 +415,6 @@ fn write_maps(pid: i32, ground: &Ground, slot: &Slot) -> io::Result<()> {
     std::fs::write(format!("/proc/{pid}/setgroups"), "deny")?;
     std::fs::write(format!("/proc/{pid}/uid_map"), format!("{inside} {user} 1"))?;
     std::fs::write(format!("/proc/{pid}/gid_map"), format!("{inside} {group} 1"))
-}
-
-fn dumpable() -> usize {
-    match rustix::process::dumpable_behavior() {
-        Ok(DumpableBehavior::NotDumpable) => 0,
-        _ => 1,
-    }
 }
 
 /// Waits until the spare has come to `wanted` or beyond, has failed, or is gone. Gives where it is.

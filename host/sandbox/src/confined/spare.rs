@@ -45,8 +45,6 @@ pub(crate) struct Plan {
     pub(crate) scratch: Option<CString>,
     /// The module has a host name of its own.
     pub(crate) host_name: bool,
-    /// What to put back when a change of the user id takes away that the host's memory may be looked at.
-    pub(crate) dumpable: usize,
     /// The spare ends with the thread that made it.
     pub(crate) ends_with_host: bool,
 }
@@ -204,8 +202,9 @@ fn go(shared: &Shared) -> Result<Infallible, Fault> {
         step(Step::User, libc::SYS_setgroups, [0; 6])?;
         step(Step::User, libc::SYS_setresgid, [user, user, user, 0, 0, 0])?;
         step(Step::User, libc::SYS_setresuid, [user, user, user, 0, 0, 0])?;
-        // The memory is the host's, and so is this flag.
-        call(libc::SYS_prctl, [libc::PR_SET_DUMPABLE as usize, plan.dumpable, 0, 0, 0, 0]);
+        // This user must not look into the memory, which is the host's. The host has seen to that, but the change of
+        // the user sets the flag to what fs.suid_dumpable says.
+        step(Step::User, libc::SYS_prctl, [libc::PR_SET_DUMPABLE as usize, 0, 0, 0, 0, 0])?;
     }
     step(Step::Namespaces, libc::SYS_unshare, [plan.unshare, 0, 0, 0, 0, 0])?;
     announce(&shared.report.state, UNMAPPED);

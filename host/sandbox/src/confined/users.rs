@@ -4,8 +4,10 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// The first id of the first host.
-const FIRST: u32 = 200_000;
+/// The first id of the first host. Nobody hands these ids out: those below belong to people (directory services give ids
+/// up to 2,000,400,000), to ranges for containers (`/etc/subuid`) and to systemd, those from 2,147,352,576 on to systemd
+/// again. Whoever has the id of a slot could signal its module and look into it.
+const FIRST: u32 = 2_100_000_000;
 /// Ids that one host has for itself; more than it can have slots.
 const EACH: u32 = 128;
 /// Hosts that can have ids of their own at one time.
@@ -50,6 +52,10 @@ mod tests {
         let (one, other) = (Users::claim().unwrap(), Users::claim().unwrap());
         let ids = |users: &Users| users.of(0)..=users.of(127);
         assert!(!ids(&one).contains(&other.of(0)) && !ids(&other).contains(&one.of(0)));
-        assert!(one.of(0) >= 200_000 && one.of(127) - one.of(0) == 127);
+        assert_eq!(one.of(127) - one.of(0), 127);
+        // Beyond what directory services and container tools give away, and before systemd's.
+        assert!(
+            one.of(0) > 2_000_400_000 && super::FIRST + (super::HOSTS + 1) * super::EACH <= 2_147_352_576
+        );
     }
 }

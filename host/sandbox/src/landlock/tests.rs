@@ -40,8 +40,10 @@ fn on_paths(number: libc::c_long, arguments: [usize; 6]) -> isize {
 }
 
 fn execute(path: &CStr) -> isize {
-    let arguments = [path.as_ptr() as usize, 0, 0, 0, 0, 0];
-    // SAFETY: the path ends with a zero byte; no arguments, no environment.
+    // A program of many names looks at the one it is called by.
+    let words = [path.as_ptr(), std::ptr::null()];
+    let arguments = [path.as_ptr() as usize, words.as_ptr() as usize, 0, 0, 0, 0];
+    // SAFETY: path and word end with a zero byte, the words with a null pointer; no environment.
     (-unsafe { syscall(libc::SYS_execve, arguments) }).max(0)
 }
 

@@ -17,6 +17,7 @@
 //! | conditions | allowed | why not the rest |
 //! |---|---|---|
 //! | `clone` | no `CLONE_NEW…` flag | root of a namespace reaches kernel code that nobody else does |
+//! | `mmap` | no MAP_HUGETLB | reserved huge pages count against no memory limit |
 //! | `ioctl` | TCGETS, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX | TIOCSTI types into the operator's terminal |
 //! | `fcntl` | descriptors, flags, pipe sizes; record locks with AF_UNIX | F_NOTIFY and leases watch files that others use; locks on them are seen by others |
 //! | `prctl` | nine that name, read, or give up | PR_SET_PDEATHSIG would outlive the keeper |

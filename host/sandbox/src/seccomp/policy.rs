@@ -41,7 +41,8 @@ impl Scope {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Check {
     /// The low 32 bits of an argument, masked, are one of the values. Only for arguments that the kernel itself
-    /// cuts to 32 bits (`int` and `unsigned int`, and the flags of `clone`): nothing can hide in the high half.
+    /// cuts to 32 bits (`int`, `unsigned int` and modes, and the flags of `clone`) or whose bits in question lie there (the
+    /// flags of `mmap`): nothing can hide in the high half.
     Word {
         /// Which argument, 0 to 5.
         argument: u8,
@@ -88,11 +89,11 @@ pub(super) const ALLOWED: &[Group] = &[
     Group {
         scope: Scope::Always,
         names: &[
-            "access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range", "creat", "dup", "dup2",
-            "dup3", "faccessat", "faccessat2", "fallocate", "fchdir", "fchmod", "fchmodat", "fchown", "fchownat",
+            "access", "chdir", "chown", "close", "close_range", "copy_file_range", "dup", "dup2",
+            "dup3", "faccessat", "faccessat2", "fallocate", "fchdir", "fchown", "fchownat",
             "fdatasync", "fgetxattr", "flistxattr", "fstat", "fstatfs", "fsync", "ftruncate", "futimesat", "getcwd",
             "getdents", "getdents64", "getxattr", "lchown", "lgetxattr", "link", "linkat", "listxattr",
-            "llistxattr", "lseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "openat2",
+            "llistxattr", "lseek", "lstat", "newfstatat",
             "pread64", "preadv", "pwrite64", "pwritev", "read", "readlink", "readlinkat", "readv", "rename",
             "renameat", "renameat2", "rmdir", "sendfile", "stat", "statfs", "statx", "symlink", "symlinkat",
             "truncate", "umask", "unlink", "unlinkat", "utime", "utimensat", "utimes", "write", "writev",
@@ -102,7 +103,7 @@ pub(super) const ALLOWED: &[Group] = &[
     Group {
         scope: Scope::Always,
         names: &[
-            "brk", "membarrier", "mlock", "mlock2", "mlockall", "mmap", "mprotect", "mremap", "msync", "munlock",
+            "brk", "membarrier", "mlock", "mlock2", "mlockall", "mprotect", "mremap", "msync", "munlock",
             "munlockall", "munmap", "pkey_alloc", "pkey_free", "pkey_mprotect",
         ],
     },
@@ -171,9 +172,52 @@ const STREAM: u32 = 1;
 const DGRAM: u32 = 2;
 const SEQPACKET: u32 = 5;
 
+/// Bits of a mode that make a program run as its owner or group. A backend's folder outlives it, and whoever ran such a
+/// file there later would be the module's user.
+const SET_ID: u32 = 0o6000;
+const O_CREAT: u32 = 0o100;
+const O_TMPFILE: u32 = 0o20_000_000;
+const MAP_HUGETLB: u32 = 0x4_0000;
+
 /// Calls that depend on their arguments. The lines of one name stand together.
 #[rustfmt::skip]
 pub(super) const CONDITIONAL: &[Conditional] = &[
+    // Memory, but no huge pages of the machine's pool: a group's memory limit does not count them. First,
+    // because programs call it most.
+    Conditional { name: "mmap", scope: Scope::Always, checks: &[
+        Check::Word { argument: 3, mask: MAP_HUGETLB, one_of: &[0] },
+    ] },
+    // Making files and changing their modes, without set-user-id and set-group-id. A mode counts where a file is made.
+    Conditional { name: "openat", scope: Scope::Always, checks: &[
+        Check::Word { argument: 2, mask: O_CREAT | O_TMPFILE, one_of: &[0] },
+    ] },
+    Conditional { name: "openat", scope: Scope::Always, checks: &[
+        Check::Word { argument: 3, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "open", scope: Scope::Always, checks: &[
+        Check::Word { argument: 1, mask: O_CREAT | O_TMPFILE, one_of: &[0] },
+    ] },
+    Conditional { name: "open", scope: Scope::Always, checks: &[
+        Check::Word { argument: 2, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "creat", scope: Scope::Always, checks: &[
+        Check::Word { argument: 1, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "mkdir", scope: Scope::Always, checks: &[
+        Check::Word { argument: 1, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "mkdirat", scope: Scope::Always, checks: &[
+        Check::Word { argument: 2, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "chmod", scope: Scope::Always, checks: &[
+        Check::Word { argument: 1, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "fchmod", scope: Scope::Always, checks: &[
+        Check::Word { argument: 1, mask: SET_ID, one_of: &[0] },
+    ] },
+    Conditional { name: "fchmodat", scope: Scope::Always, checks: &[
+        Check::Word { argument: 2, mask: SET_ID, one_of: &[0] },
+    ] },
     // Advice on memory, except MERGEABLE: merging pages with other processes tells what they hold. In order:
     // NORMAL RANDOM SEQUENTIAL WILLNEED DONTNEED FREE REMOVE DONTFORK DOFORK HUGEPAGE NOHUGEPAGE DONTDUMP DODUMP
     // WIPEONFORK KEEPONFORK POPULATE_READ POPULATE_WRITE.
@@ -265,13 +309,14 @@ pub(super) const CONDITIONAL: &[Conditional] = &[
 /// Calls that answer ENOSYS, as an older kernel would, because programs then do without them:
 /// `clone3` keeps its flags where a filter cannot look, and libc falls back on `clone`; `execveat` would start a
 /// program that no path leads to; `preadv2` and `pwritev2` tell what the machine caches; a module that wants to
-/// confine itself further by Landlock takes ENOSYS for "not here".
+/// confine itself further by Landlock takes ENOSYS for "not here"; `openat2` keeps its mode where a filter cannot look.
 pub(super) const ABSENT: &[&str] = &[
     "clone3",
     "execveat",
     "landlock_add_rule",
     "landlock_create_ruleset",
     "landlock_restrict_self",
+    "openat2",
     "preadv2",
     "pwritev2",
 ];

@@ -54,16 +54,54 @@ pub(crate) fn example(name: &str) -> PathBuf {
     path
 }
 
-/// Directories of the control groups of a host, wherever this process's own groups lie.
-pub(crate) fn groups_of(host: u32) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// A hierarchy of control groups with limits or with version 2.
+pub(crate) struct Hierarchy {
+    pub(crate) mount: PathBuf,
+    pub(crate) version_2: bool,
+    /// This process's own group.
+    pub(crate) own: PathBuf,
+}
+
+/// The hierarchies of this machine that a host uses.
+pub(crate) fn hierarchies() -> Vec<Hierarchy> {
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mut found: Vec<Hierarchy> = Vec::new();
     for mount in mounts.lines().filter(|line| line.contains(" - cgroup")) {
-        let place = Path::new(mount.split(' ').nth(4).unwrap());
-        for group in own.lines().filter_map(|line| line.rsplit(':').next()) {
-            let Ok(entries) = std::fs::read_dir(place.join(group.trim_start_matches('/'))) else { continue };
-            for entry in entries.flatten() {
+        let (place, options) = (mount.split(' ').nth(4).unwrap(), mount.rsplit(' ').next().unwrap());
+        let version_2 = mount.contains(" - cgroup2 ");
+        let used = |name: &&str| {
+            ["memory", "pids", "cpu", "cpuacct"].contains(name) && options.split(',').any(|it| it == *name)
+        };
+        for line in own.lines() {
+            let [_, controllers, group] = line.splitn(3, ':').collect::<Vec<_>>()[..] else { continue };
+            let fits = if version_2 {
+                controllers.is_empty()
+            } else {
+                controllers.split(',').any(|name| used(&name))
+            };
+            let own = Path::new(place).join(group.trim_start_matches('/'));
+            if fits && own.is_dir() && !found.iter().any(|one| one.own == own) {
+                found.push(Hierarchy { mount: place.into(), version_2, own });
+            }
+        }
+    }
+    found
+}
+
+/// Puts this process where a host would be, so that all hosts that it starts find the same place: in version 2 the first
+/// host in a group moves to a leaf.
+pub(crate) fn settle() {
+    static SETTLED: std::sync::Once = std::sync::Once::new();
+    SETTLED.call_once(|| drop(confined()));
+}
+
+/// Directories of the control groups of a host. They lie in this process's own groups or in those above.
+pub(crate) fn groups_of(host: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for Hierarchy { mount, own, .. } in hierarchies() {
+        for group in own.ancestors().take_while(|group| group.starts_with(&mount)) {
+            for entry in std::fs::read_dir(group).unwrap().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let mut parts = name.split('-');
                 if parts.next() == Some("modberth") && parts.nth(1) == Some(&host.to_string()) {

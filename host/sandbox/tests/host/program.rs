@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! host confined|rlimits-only MARKER MILLISECONDS GRACE COUNT
-//!                          prints `ready`, launches `module MARKER-module` so many times with this backstop (0: none) and
+//!                          prints `ready`, launches `module MARKER-module` so many times with this backstop (0: none, or `default`) and
 //!                          grace, prints `launched`, and waits for ever
 //! host module MARKER       forks twice, ignores every signal, clears PDEATHSIG, never ends
 //! ```
@@ -30,7 +30,9 @@ fn host(kind: &str, rest: &[String]) {
     };
     let mut profile = Profile::action();
     let span = |text: &String| Duration::from_millis(text.parse().unwrap());
-    profile.backstop = Some(span(backstop)).filter(|backstop| !backstop.is_zero());
+    if backstop != "default" {
+        profile.backstop = Some(span(backstop)).filter(|backstop| !backstop.is_zero());
+    }
     profile.grace = span(grace);
     let own = std::env::current_exe().unwrap();
     let folder = own.parent().unwrap();

@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::common::alive;
-use crate::row::{Kind, Row};
+use crate::row::{Kind, PROGRAMS, Row};
 use crate::world::World;
 
 /// A guard against hangs: at least ten times what any row takes.
@@ -73,9 +73,12 @@ impl Seen {
 pub(crate) fn run(row: &Row, kind: Kind, launcher: Launcher) -> Result<Seen, Failed> {
     let world = World::new()?;
     let profile = kind.profile(row, &world);
-    let mut command =
-        Command::new(Word::package("hostile")).arg(Word::text(row.name)).arg(Word::text(world.marker()));
-    for fact in world.facts()? {
+    let program = match kind.writes_package() {
+        true => Word::text(format!("{PROGRAMS}/hostile")),
+        false => Word::package("hostile"),
+    };
+    let mut command = Command::new(program).arg(Word::text(row.name)).arg(Word::text(world.marker()));
+    for fact in world.facts(kind)? {
         command = command.arg(Word::text(fact));
     }
     let process = launcher.launch(&Launch::new(world.package(), &command, &profile))?;

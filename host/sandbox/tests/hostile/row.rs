@@ -6,6 +6,9 @@ use rustix::io::Errno;
 use crate::drive::{Drive, Seen};
 use crate::world::World;
 
+/// Where the program lies when it cannot be run from the package.
+pub(crate) const PROGRAMS: &str = "/programs";
+
 /// How a behaviour is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -40,6 +43,11 @@ impl Kind {
         }
     }
 
+    /// Whether the package can be written. Nothing can be run from it then.
+    pub(crate) fn writes_package(self) -> bool {
+        matches!(self, Self::Weak(layers) if layers.contains(&Layer::ReadOnlyFiles))
+    }
+
     /// The profile of such a run.
     pub(crate) fn profile(self, row: &Row, world: &World) -> Profile {
         let mut profile = Profile::action();
@@ -48,6 +56,10 @@ impl Kind {
             profile = Profile::service();
             profile.limits = limits;
             profile.binds.push(Bind { source: world.data(), target: "/data".into(), writable: true });
+        }
+        if self.writes_package() {
+            let target = PROGRAMS.into();
+            profile.binds.push(Bind { source: world.package(), target, writable: false });
         }
         if self.sees_machine() {
             for (name, value) in &mut profile.environment {
@@ -64,7 +76,7 @@ impl Kind {
 /// What stops an attack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Held {
-    /// These layers; each of them would do. Without all of them it gets through.
+    /// These layers. Without all of them it gets through.
     By(&'static [Layer]),
     /// Besides layers, something that cannot be left out: the process and user namespaces, the user of the slot, or
     /// what the kernel refuses to everybody but root.
@@ -80,6 +92,9 @@ pub(crate) enum Shown {
     Stopped(&'static [&'static str]),
     /// The same, with a number behind it that lies between these two.
     StoppedAfter(&'static str, u64, u64),
+    /// It was stopped, or killed, in whatever way.
+    #[cfg_attr(not(feature = "weaken"), allow(dead_code))]
+    Halted,
     /// It was stopped, in another way than this.
     StoppedOtherwise(&'static str),
     /// The whole line.
@@ -107,6 +122,7 @@ impl Shown {
                     && how == Some(word)
                     && number.is_some_and(|number| (low..=high).contains(&number))
             }
+            Self::Halted => verdict != Some("got-through"),
             Self::StoppedOtherwise(word) => verdict == Some("stopped") && how.is_some_and(|how| how != word),
             Self::Line(line) => seen.line == line,
             Self::Through => verdict == Some("got-through"),
@@ -131,6 +147,9 @@ pub(crate) struct Row {
     in_service: Option<Shown>,
     /// What stops it.
     pub(crate) held: Held,
+    /// Those of the layers that are each enough without the others.
+    #[cfg_attr(not(feature = "weaken"), allow(dead_code))]
+    pub(crate) alone: &'static [Layer],
     /// What is seen when that is off.
     pub(crate) shown: Shown,
     /// Whether somebody outside notices when it gets through.
@@ -153,6 +172,7 @@ pub(crate) const fn attack(
         expected: Shown::Stopped(how),
         in_service: None,
         held: Held::By(layers),
+        alone: &[],
         shown: Shown::Through,
         noticed: false,
         drive: Drive::ToTheEnd,
@@ -185,6 +205,11 @@ impl Row {
     /// outside.
     pub(crate) const fn then(self, shown: Shown) -> Self {
         Self { shown, ..self }
+    }
+
+    /// Each of these layers is enough without the others.
+    pub(crate) const fn by_any(self, alone: &'static [Layer]) -> Self {
+        Self { alone, ..self }
     }
 
     /// Somebody outside notices it.

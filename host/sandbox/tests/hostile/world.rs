@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::common;
+use crate::row::Kind;
 
 /// What the file of the host holds.
 const HOST_FILE: &str = "of the host";
@@ -135,10 +136,12 @@ impl World {
     }
 
     /// What the program is told.
-    pub(crate) fn facts(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn facts(&self, kind: Kind) -> io::Result<Vec<String>> {
         let host = fs::read_to_string("/proc/sys/kernel/hostname")?;
         let place = |name: &str| self.folder.path().join("host").join(name).display().to_string();
+        let data = if kind.sees_machine() { self.data() } else { PathBuf::from("/data") };
         Ok(vec![
+            format!("data={}", data.display()),
             format!("port={}", self.tcp.local_addr()?.port()),
             format!("udp={}", self.udp.local_addr()?.port()),
             format!("abstract={}-s", self.marker),

@@ -125,17 +125,117 @@ fn a_host_makes_room_for_controllers_by_moving_to_a_leaf() {
     let tree = base.directories[0].join(host.said("tree"));
     assert!(tree.is_dir());
     assert_eq!(host.said("again"), "/modberth-host 1");
-    // Somebody else's process cannot be moved away.
-    let crowd = Base::make(&layout);
-    let (mut second, mut other) = (Role::start("crowded"), sleeper());
-    crowd.adopt(second.child.id());
-    crowd.adopt(other.id());
-    second.go();
-    let said = second.said("error");
-    assert!(said.contains("group of its own") && said.contains(&other.id().to_string()), "{said}");
-    for child in [&mut second.child, &mut other, &mut host.child] {
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
+    host.child.kill().unwrap();
+    host.child.wait().unwrap();
     drop(Tree::make(&base.find()).unwrap());
+}
+
+/// A host that shares its group with somebody else's process, which cannot be moved away. Both end before the groups.
+struct Crowd {
+    host: Role,
+    other: Child,
+}
+
+impl Crowd {
+    /// `user` is the host's.
+    fn start(user: Option<u32>, enter: impl Fn(u32)) -> Self {
+        let (mut host, other) = (Role::start_as("crowded", user), sleeper());
+        enter(host.child.id());
+        enter(other.id());
+        host.go();
+        Self { host, other }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        for child in [&mut self.host.child, &mut self.other] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn a_host_in_a_crowded_group_goes_to_one_above() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    let mut crowd = Crowd::start(None, |pid| base.adopt(pid));
+    // The group above hands controllers on, since the trees of these tests lie there.
+    let above = &layout.hierarchies()[0].base;
+    assert_eq!(crowd.host.said("base"), above.display().to_string());
+    assert!(above.join(crowd.host.said("tree")).is_dir());
+    // Nobody was moved.
+    let members = std::fs::read_to_string(base.directories[0].join("cgroup.procs")).unwrap();
+    let mut members: Vec<u32> = members.lines().map(|line| line.parse().unwrap()).collect();
+    members.sort_unstable();
+    let mut expected = [crowd.host.child.id(), crowd.other.id()];
+    expected.sort_unstable();
+    assert_eq!(members, expected);
+    drop(crowd);
+    drop(Tree::make(&layout).unwrap());
+}
+
+#[test]
+fn a_group_that_fills_up_while_a_host_starts_is_left_for_one_above() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    let (mut host, other) = (Role::start("late"), sleeper());
+    base.adopt(host.child.id());
+    host.go();
+    assert_eq!(host.said("found"), base.directories[0].display().to_string());
+    base.adopt(other.id());
+    let mut crowd = Crowd { host, other };
+    crowd.host.go();
+    let said = crowd.host.said("error");
+    assert!(said.contains(&format!("other processes in it: {}", crowd.other.id())), "{said}");
+    let above = &layout.hierarchies()[0].base;
+    assert_eq!(crowd.host.said("base"), above.display().to_string());
+    assert!(above.join(crowd.host.said("tree")).is_dir());
+    drop(crowd);
+    drop(Tree::make(&layout).unwrap());
+}
+
+#[test]
+fn a_user_in_a_crowded_group_with_nothing_above_is_told_so() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    base.delegate(NOBODY);
+    let mut crowd = Crowd::start(Some(NOBODY), |pid| base.adopt(pid));
+    let said = crowd.host.said("error");
+    let other = crowd.other.id();
+    for part in [
+        &format!("the host needs a group of its own; other processes in it: {other}: "),
+        "systemd-run --user --scope -p 'Delegate=memory pids cpu' COMMAND",
+        "mkdir -p ",
+        &format!("chown {NOBODY} "),
+    ] {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+}
+
+#[test]
+fn a_user_whose_group_above_is_delegated_too_goes_there() {
+    let Some(layout) = needs_cgroups() else { return };
+    if layout.kind() != Kind::V2 {
+        return println!("skipped: the limits are not in version 2");
+    }
+    let base = Base::make(&layout);
+    base.delegate(NOBODY);
+    let mut crowd = Crowd::start(Some(NOBODY), |pid| base.adopt_below(pid, "inner"));
+    assert_eq!(crowd.host.said("base"), base.directories[0].display().to_string());
+    // The host has made it hand controllers on.
+    assert!(base.directories[0].join(crowd.host.said("tree")).join("memory.max").exists());
+    drop(crowd);
+    drop(Tree::make(&base.find()).unwrap());
+    std::fs::remove_dir(base.directories[0].join("inner")).unwrap();
 }

@@ -1,22 +1,30 @@
 //! Trees for tests, and children that do what they are told once they are in a group.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
-use super::super::layout::{LEAF, Sources};
+use super::super::layout::{Hierarchy, LEAF, Sources};
+use super::super::tree::index_of;
 use super::super::{Controller, Layout, Tree, Version};
 
 /// A guard against a hang; what is waited for takes milliseconds.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
 /// The machine's arrangement, or `None` with the reason printed.
+///
+/// In version 2 the first tree may move this process to a leaf. It is made before anything else, so that all children
+/// are in the leaf too and find the same place.
 pub(super) fn needs_cgroups() -> Option<Layout> {
+    static SETTLED: Once = Once::new();
     if !rustix::process::geteuid().is_root() {
         println!("skipped: not root");
         return None;
     }
+    SETTLED.call_once(|| drop(Tree::here()));
     match Layout::find() {
         Ok(layout) => Some(layout),
         Err(unavailable) => {
@@ -70,13 +78,21 @@ pub(super) struct Role {
 
 impl Role {
     pub(super) fn start(role: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        Self::start_as(role, None)
+    }
+
+    /// As another user, who can read this program.
+    pub(super) fn start_as(role: &str, user: Option<u32>) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
             .args(["--exact", "cgroup::tests::support::role", "--nocapture", "--test-threads=1"])
             .env("CGROUP_TEST_ROLE", role)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .stdout(Stdio::piped());
+        if let Some(user) = user {
+            command.uid(user).gid(user).current_dir("/");
+        }
+        let mut child = command.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut role = Self { child, output };
         role.said("ready");
@@ -192,14 +208,41 @@ fn role() {
             println!("tree {}", tree.name());
             // From the leaf the place of trees is the same.
             let again = Tree::make(&Layout::find().unwrap()).unwrap();
-            println!("again {} {}", own().strip_prefix(&before).unwrap(), again.index());
+            println!("again {} {}", own().strip_prefix(&before).unwrap(), index_of(again.name()).unwrap());
             wait();
         }
-        "crowded" => println!(
-            "error {}",
-            Layout::find().and_then(|layout| Tree::make(&layout)).unwrap_err().missing[0]
-        ),
+        "crowded" => match Layout::find().and_then(|layout| Ok((Tree::make(&layout)?, layout))) {
+            Ok((tree, layout)) => {
+                println!("base {}", layout.hierarchies()[0].base.display());
+                println!("tree {}", tree.name());
+                wait();
+            }
+            // A line.
+            Err(unavailable) => println!("error {}", unavailable.to_string().replace('\n', " | ")),
+        },
+        "late" => {
+            let layout = Layout::find().unwrap();
+            println!("found {}", layout.hierarchies()[0].base.display());
+            wait();
+            println!("error {}", Tree::make(&layout).unwrap_err().missing[0]);
+            // Now this process is in its leaf, with others beside it.
+            let tree = Tree::here().unwrap();
+            println!("base {}", Layout::find().unwrap().hierarchies()[0].base.display());
+            println!("tree {}", tree.name());
+            wait();
+        }
         other => panic!("no role {other}"),
+    }
+}
+
+impl Hierarchy {
+    /// Whether a line of `/proc/<pid>/cgroup` that begins so is about this hierarchy.
+    fn is_named_by(&self, head: &str) -> bool {
+        let names = head.split(':').nth(1).unwrap();
+        match self.version {
+            Version::V2 => names.is_empty(),
+            Version::V1 => self.controllers.iter().any(|one| names.split(',').any(|name| name == one.name())),
+        }
     }
 }
 
@@ -214,21 +257,21 @@ impl Base {
         let folder = tempfile::Builder::new().prefix("modberth-test").tempdir().unwrap();
         let name = folder.path().file_name().unwrap().to_str().unwrap();
         let text = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-        let text: String =
-            text.lines().map(|line| format!("{}/{name}\n", line.trim_end_matches('/'))).collect();
-        std::fs::write(folder.path().join("cgroup"), text).unwrap();
+        let line = |line: &str| {
+            let (head, own) = line.split_at(line.rfind(':').unwrap() + 1);
+            // Where trees go; without a hierarchy that is used, beside this process.
+            let used = layout.hierarchies().iter().find(|one| one.is_named_by(head));
+            let above = used.map_or(Path::new(own), |one| &one.group);
+            format!("{head}{}\n", above.join(name).display())
+        };
+        std::fs::write(folder.path().join("cgroup"), text.lines().map(line).collect::<String>()).unwrap();
         let mut directories = Vec::new();
         for hierarchy in layout.hierarchies() {
-            let names: Vec<String> =
-                hierarchy.controllers.iter().map(|one| format!("+{}", one.name())).collect();
-            if hierarchy.version == Version::V2 && !names.is_empty() {
-                std::fs::write(hierarchy.own.join("cgroup.subtree_control"), names.join(" ")).unwrap();
-            }
-            let directory = hierarchy.own.join(name);
+            let directory = hierarchy.base.join(name);
             std::fs::create_dir(&directory).unwrap();
             if hierarchy.controllers.contains(&Controller::Cpuset) {
                 for file in ["cpuset.cpus", "cpuset.mems"] {
-                    std::fs::copy(hierarchy.own.join(file), directory.join(file)).unwrap();
+                    std::fs::copy(hierarchy.base.join(file), directory.join(file)).unwrap();
                 }
                 // What a test makes below takes it over.
                 std::fs::write(directory.join("cgroup.clone_children"), "1").unwrap();

@@ -214,13 +214,25 @@ fn sockets_are_those_of_the_profile_and_never_of_another_family() {
 
 #[test]
 fn commands_beside_the_listed_ones_are_refused() {
+    const MMAP: u32 = 9;
     const IOCTL: u32 = 16;
+    const MKDIR: u32 = 83;
+    const CHMOD: u32 = 90;
+    const OPENAT: u32 = 257;
+    const FCHMODAT: u32 = 268;
     const FCNTL: u32 = 72;
     const PRCTL: u32 = 157;
     const PRLIMIT64: u32 = 302;
     const MADVISE: u32 = 28;
     const ARCH_PRCTL: u32 = 158;
+    let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
     let refused: &[(u32, &[u64])] = &[
+        (MMAP, &[0, 4096, 3, 0x4_0022]),
+        (OPENAT, &[0, 0, libc::O_CREAT as u64, 0o4755]),
+        (OPENAT, &[0, 0, libc::O_TMPFILE as u64, 0o2755]),
+        (CHMOD, &[0, 0o4755]),
+        (FCHMODAT, &[0, 0, 0o2755]),
+        (MKDIR, &[0, 0o2755]),
         (IOCTL, &[0, libc::TIOCSTI]),
         (IOCTL, &[0, 0x541C]),
         (IOCTL, &[0, libc::TIOCSCTTY]),
@@ -244,11 +256,18 @@ fn commands_beside_the_listed_ones_are_refused() {
         (PRLIMIT64, &[0, libc::RLIMIT_RTPRIO as u64, 0x1000]),
         (MADVISE, &[0, 0x1000, libc::MADV_MERGEABLE as u64]),
         (MADVISE, &[0, 0x1000, libc::MADV_HWPOISON as u64]),
+        (MMAP, &[0, 0x20_0000, 3, anonymous | libc::MAP_HUGETLB as u64]),
+        // Pages of 1 GiB: their size stands in the highest bits.
+        (MMAP, &[0, 0x4000_0000, 3, anonymous | libc::MAP_HUGETLB as u64 | 30 << 26]),
         // ARCH_REQ_XCOMP_PERM, ARCH_SHSTK_ENABLE
         (ARCH_PRCTL, &[0x1023]),
         (ARCH_PRCTL, &[0x5001]),
     ];
     let allowed: &[(u32, &[u64])] = &[
+        (MMAP, &[0, 4096, 3, 0x22]),
+        (OPENAT, &[0, 0, 0, 0o4755]),
+        (OPENAT, &[0, 0, libc::O_CREAT as u64, 0o755]),
+        (CHMOD, &[0, 0o1777]),
         (IOCTL, &[0, libc::TCGETS]),
         (IOCTL, &[0, libc::FIONREAD]),
         (IOCTL, &[0, libc::FIONBIO]),
@@ -262,6 +281,8 @@ fn commands_beside_the_listed_ones_are_refused() {
         (PRLIMIT64, &[0, libc::RLIMIT_NOFILE as u64, 0x7FFF_0000_1000]),
         (MADVISE, &[0, 0x1000, libc::MADV_DONTNEED as u64]),
         (ARCH_PRCTL, &[0x1002]),
+        (MMAP, &[0, 0x1000, 3, anonymous]),
+        (MMAP, &[0, 0x1000, 5, (libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_DENYWRITE) as u64]),
     ];
     for sockets in PROFILES {
         for (number, arguments) in refused {

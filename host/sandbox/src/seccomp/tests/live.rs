@@ -96,6 +96,17 @@ fn loaded_it_allows_and_refuses() {
         (libc::SYS_inotify_init1, [0; 6]),
         (libc::SYS_memfd_create, [c"x".as_ptr() as usize, 0, 0, 0, 0, 0]),
         (libc::SYS_io_uring_setup, [0; 6]),
+        (
+            libc::SYS_mmap,
+            [
+                0,
+                2 << 20,
+                libc::PROT_READ as usize,
+                (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_HUGETLB) as usize,
+                usize::MAX,
+                0,
+            ],
+        ),
         (libc::SYS_seccomp, [0; 6]),
     ];
     let absent: &[Attempt] = &[

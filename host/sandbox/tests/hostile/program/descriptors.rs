@@ -2,6 +2,8 @@
 
 use std::os::fd::RawFd;
 
+use std::os::fd::AsRawFd;
+
 use crate::attempt::{Refusal, Verdict, Ways, at, call, counted, into};
 use crate::{Behaviour, Ground};
 
@@ -11,6 +13,8 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("inherited-descriptors", inherited_descriptors),
     ("stream-as-folder", stream_as_folder),
     ("stdout-options", stdout_options),
+    ("fcntl-rest", fcntl_rest),
+    ("ioctl-rest", ioctl_rest),
 ];
 
 const MOST: u64 = 200;
@@ -86,4 +90,51 @@ fn stdout_options(_: &Ground) -> Verdict {
     }
     let _ = call(libc::SYS_fcntl, [1, libc::F_SETFL as usize, 0]);
     Verdict::Stopped("its-own".into())
+}
+
+/// Commands for a descriptor of its own that no module needs: who is told of it, and how long data lives.
+fn fcntl_rest(_: &Ground) -> Verdict {
+    let own = std::process::id() as usize;
+    let owner = [1i32, std::process::id() as i32];
+    let hint = 0u64;
+    let commands = [
+        ("F_SETOWN", libc::F_SETOWN as usize, own),
+        ("F_GETOWN", libc::F_GETOWN as usize, 0),
+        ("F_SETSIG", 10, libc::SIGURG as usize),
+        ("F_SETOWN_EX", 15, at(&owner)),
+        ("F_ADD_SEALS", 1033, 0),
+        ("F_SET_RW_HINT", 1036, at(&hint)),
+    ];
+    commands
+        .iter()
+        .fold(Ways::default(), |ways, (name, command, argument)| {
+            ways.by(*name, || call(libc::SYS_fcntl, [0, *command, *argument]))
+        })
+        .verdict()
+}
+
+/// Commands for files of the machine: how they lie on its disks, and sharing their blocks.
+fn ioctl_rest(_: &Ground) -> Verdict {
+    let file = match std::fs::File::open("/usr/bin/env") {
+        Ok(file) => file,
+        Err(error) => return Verdict::Stopped(Refusal::from(error).to_string()),
+    };
+    let mut answer = [0u64; 64];
+    let commands = [
+        ("FIGETBSZ", 2usize),
+        ("FIBMAP", 1),
+        ("FIOASYNC", 0x5452),
+        ("FIOQSIZE", 0x5460),
+        ("FS_IOC_GETFLAGS", 0x8008_6601),
+        ("FS_IOC_FIEMAP", 0xC020_660B),
+        ("FS_IOC_FSGETXATTR", 0x801C_581F),
+        ("FICLONE", 0x4004_9409),
+        ("NS_GET_PARENT", 0xB702),
+    ];
+    commands
+        .iter()
+        .fold(Ways::default(), |ways, (name, command)| {
+            ways.by(*name, || call(libc::SYS_ioctl, [file.as_raw_fd() as usize, *command, into(&mut answer)]))
+        })
+        .verdict()
 }

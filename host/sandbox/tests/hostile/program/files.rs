@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use crate::attempt::{Answer, Refusal, Verdict, Ways, at, call, counted, in_child, into, only, runs, text};
+use crate::attempt::{
+    Answer, Refusal, Verdict, Ways, at, call, counted, end, fork, in_child, into, leave, only, runs, text,
+};
 use crate::{Behaviour, Ground};
 
 pub(crate) const ALL: &[Behaviour] = &[
@@ -24,16 +27,20 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("scratch-depth", scratch_depth),
     ("scratch-links", scratch_links),
     ("scratch-exec", scratch_exec),
+    ("data-exec", data_exec),
     ("sparse-file", sparse_file),
     ("fallocate", fallocate),
     ("mknod", mknod),
     ("hard-link", hard_link),
     ("setuid-program", setuid_program),
     ("setuid-own", setuid_own),
+    ("setuid-file", setuid_file),
     ("file-handle", file_handle),
     ("file-handle-open", file_handle_open),
     ("flock-usr", flock_usr),
     ("record-lock-usr", record_lock_usr),
+    ("channel-record-lock", channel_record_lock),
+    ("channel-futex", channel_futex),
     ("dnotify", dnotify),
     ("inotify", inotify),
     ("fanotify", fanotify),
@@ -231,9 +238,9 @@ fn write_system(_: &Ground) -> Verdict {
             let keep = libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_OMIT };
             call(libc::SYS_utimensat, [cwd(), at(c"/usr"), at(&[omit, keep]), 0])
         })
-        .by("chmod", || {
-            let mode = fs::metadata("/usr")?.permissions();
-            Ok(fs::set_permissions("/usr", mode)?)
+        .each(["/usr", "/dev/null"], |place| {
+            let mode = fs::metadata(place)?.permissions();
+            Ok(fs::set_permissions(place, mode)?)
         })
         .verdict()
 }
@@ -311,8 +318,16 @@ fn scratch_links(ground: &Ground) -> Verdict {
 
 /// Programs that the module made itself.
 fn scratch_exec(ground: &Ground) -> Verdict {
-    let program = ground.scratch().join("program");
-    let script = ground.scratch().join("script");
+    run_made(&ground.scratch())
+}
+
+/// The same in a folder that a service may write to.
+fn data_exec(ground: &Ground) -> Verdict {
+    run_made(Path::new(ground.fact("data")))
+}
+
+fn run_made(folder: &Path) -> Verdict {
+    let (program, script) = (folder.join("true"), folder.join("script"));
     let made = fs::copy("/usr/bin/true", &program)
         .and_then(|_| fs::write(&script, "#!/usr/bin/true\n"))
         .and_then(|()| fs::set_permissions(&program, fs::Permissions::from_mode(0o755)))
@@ -431,12 +446,38 @@ pub(crate) fn who() -> String {
 /// Leaves a set-user-id program for others in the scratch space. It belongs to the module's user, and nobody else
 /// ever sees it: whether it can be run is the question.
 fn setuid_own(ground: &Ground) -> Verdict {
-    let program = ground.scratch().join("own");
+    // Where all programs are one, the name says which it is.
+    let program = ground.scratch().join("true");
     only("run", || {
         fs::copy("/usr/bin/true", &program)?;
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o6755))?;
+        // Whether or not that is permitted.
+        let _ = fs::set_permissions(&program, fs::Permissions::from_mode(0o6755));
         runs(&[&program])
     })
+}
+
+/// Leaves a program that whoever runs it runs as the module's user: a backend's folder is there when the module is gone.
+fn setuid_file(ground: &Ground) -> Verdict {
+    let place = ground.scratch().join("set-id");
+    let path = || std::ffi::CString::new(place.as_os_str().as_encoded_bytes()).unwrap_or_default();
+    let _ = fs::write(&place, "");
+    let made = |name: &str| {
+        let path = ground.scratch().join(name);
+        std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap_or_default()
+    };
+    let flags = (libc::O_CREAT | libc::O_WRONLY) as usize;
+    Ways::default()
+        .by("chmod", || Ok(fs::set_permissions(&place, fs::Permissions::from_mode(0o4755))?))
+        .by("fchmodat", || call(libc::SYS_fchmodat, [cwd(), at(path().as_bytes_with_nul()), 0o2755]))
+        .by("openat", || {
+            let path = made("made-by-openat");
+            call(libc::SYS_openat, [cwd(), at(path.as_bytes_with_nul()), flags, 0o4755])
+        })
+        .by("mkdirat", || {
+            let path = made("made-by-mkdirat");
+            call(libc::SYS_mkdirat, [cwd(), at(path.as_bytes_with_nul()), 0o2755])
+        })
+        .verdict()
 }
 
 #[repr(C)]
@@ -481,36 +522,21 @@ fn flock_usr(_: &Ground) -> Verdict {
         .verdict()
 }
 
-/// A record lock on a file that all modules see, and that another process sees: a bit from one module to another.
+fn record_lock(path: &str, command: libc::c_int, kind: libc::c_int) -> Result<libc::flock, Refusal> {
+    let file = fs::File::open(path)?;
+    let mut lock = ZERO_LOCK;
+    lock.l_type = kind as libc::c_short;
+    call(libc::SYS_fcntl, [file.into_raw_fd() as usize, command as usize, into(&mut lock)])?;
+    Ok(lock)
+}
+
+/// Locks on a file that all modules see: for itself alone, or without an end.
 fn record_lock_usr(_: &Ground) -> Verdict {
-    let lock = |kind: libc::c_int| {
-        let mut lock: libc::flock = ZERO_LOCK;
-        lock.l_type = kind as libc::c_short;
-        lock
-    };
+    let on = |path: &'static str, command, kind| move || record_lock(path, command, kind);
     Ways::default()
-        .each(["/usr/bin/env", "data"], |path| {
-            let file = fs::File::open(path)?;
-            let fd = file.as_raw_fd() as usize;
-            call(libc::SYS_fcntl, [fd, libc::F_SETLK as usize, at(&lock(libc::F_RDLCK))])?;
-            // Another process asks whether somebody holds one.
-            in_child(|| {
-                let file = fs::File::open(path)?;
-                let mut asked = lock(libc::F_WRLCK);
-                call(libc::SYS_fcntl, [file.as_raw_fd() as usize, libc::F_GETLK as usize, into(&mut asked)])?;
-                if asked.l_type == libc::F_UNLCK as libc::c_short {
-                    return Err(Refusal::errno(libc::ENOENT));
-                }
-                Ok(0)
-            })
-        })
-        .by("open file description", || {
-            let file = fs::File::open("/usr/bin/env")?;
-            call(
-                libc::SYS_fcntl,
-                [file.as_raw_fd() as usize, libc::F_OFD_SETLK as usize, at(&lock(libc::F_RDLCK))],
-            )
-        })
+        .by("for itself", on("/usr/bin/env", libc::F_SETLK, libc::F_WRLCK))
+        .by("for itself, in the package", on("data", libc::F_SETLK, libc::F_WRLCK))
+        .by("open file description", on("/usr/bin/env", libc::F_OFD_SETLK, libc::F_RDLCK))
         .by("lease", || {
             let file = fs::File::open("/usr/bin/env")?;
             call(
@@ -519,6 +545,50 @@ fn record_lock_usr(_: &Ground) -> Verdict {
             )
         })
         .verdict()
+}
+
+/// A lock that hinders nobody, on a file that all modules see, and that another process sees.
+fn channel_record_lock(_: &Ground) -> Verdict {
+    only("F_GETLK", || {
+        record_lock("/usr/bin/env", libc::F_SETLK, libc::F_RDLCK)?;
+        in_child(|| match record_lock("/usr/bin/env", libc::F_GETLK, libc::F_WRLCK)?.l_type {
+            kind if kind == libc::F_UNLCK as libc::c_short => Err(Refusal::errno(libc::ENOENT)),
+            _ => Ok(0),
+        })
+    })
+}
+
+/// One process sleeps at a place in a file that all modules see, and another one wakes it and is told so.
+fn channel_futex(_: &Ground) -> Verdict {
+    let page = |path: &str| -> Answer {
+        let file = fs::File::open(path)?;
+        let (protection, flags) = (libc::PROT_READ as usize, libc::MAP_SHARED as usize);
+        call(libc::SYS_mmap, [0, 4096, protection, flags, file.as_raw_fd() as usize, 0])
+    };
+    only("wake", || {
+        let sleeper = match fork() {
+            -1 => return Err(Refusal::last()),
+            0 => {
+                let value = u32::from_ne_bytes(*b"\x7fELF") as usize;
+                let slept =
+                    page("/usr/bin/env").and_then(|place| call(libc::SYS_futex, [place, 0, value, 0]));
+                leave(if slept.is_ok() { 0 } else { 1 })
+            }
+            child => child,
+        };
+        let place = page("/usr/bin/env")?;
+        // It may not sleep yet.
+        let start = Instant::now();
+        let mut answer = Ok(0);
+        while answer == Ok(0) && start.elapsed() < Duration::from_secs(2) {
+            answer = call(libc::SYS_futex, [place, libc::FUTEX_WAKE as usize, 1]);
+        }
+        end(&[sleeper]);
+        match answer? {
+            0 => Err(Refusal::errno(libc::ENOENT)),
+            woken => Ok(woken),
+        }
+    })
 }
 
 const ZERO_LOCK: libc::flock = libc::flock { l_type: 0, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };

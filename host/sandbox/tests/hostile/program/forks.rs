@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::attempt::{Refusal, Verdict, Ways, call, counted, end, fork, leave};
+use crate::attempt::{Refusal, Verdict, Ways, at, call, counted, end, fork, leave, only, wait};
 use crate::lives::{close_streams, detach, live};
 use crate::{Behaviour, Ground};
 
@@ -15,7 +15,9 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("thread-bomb", thread_bomb),
     ("setsid-storm", setsid_storm),
     ("daemon-holds-stdout", daemon_holds_stdout),
+    ("disguise", disguise),
     ("exec-chain", exec_chain),
+    ("clone-parent", clone_parent),
     ("spin-8", spin_8),
     ("spin-threads", spin_threads),
     ("pdeathsig", pdeathsig),
@@ -85,11 +87,46 @@ fn thread_bomb(_: &Ground) -> Verdict {
     counted(count, refusal)
 }
 
-/// Processes that keep starting others, each in a session of its own, until they are killed.
+/// Processes that keep starting others, each in a session of its own, until they are killed. It says so once there
+/// are as many as it gets.
 fn setsid_storm(_: &Ground) -> Verdict {
+    for _ in 0..MOST / 2 {
+        match fork() {
+            -1 => break,
+            0 => {
+                close_streams();
+                storm()
+            }
+            _ => {}
+        }
+    }
     println!("storming");
-    crate::lives::run("storm");
-    Verdict::Through("the storm has blown over".into())
+    close_streams();
+    storm()
+}
+
+fn storm() -> ! {
+    let start = Instant::now();
+    detach();
+    while start.elapsed() < Duration::from_secs(120) {
+        match fork() {
+            // Gone again at once, so that numbers keep changing.
+            0 => leave(0),
+            -1 => std::thread::yield_now(),
+            child => drop(wait(child)),
+        }
+    }
+    leave(0)
+}
+
+/// A child that is not its own but its parent's, outside.
+fn clone_parent(_: &Ground) -> Verdict {
+    only("clone", || {
+        match call(libc::SYS_clone, [(libc::CLONE_PARENT | libc::SIGCHLD) as usize, 0, 0, 0, 0])? {
+            0 => leave(0),
+            child => Ok(child),
+        }
+    })
 }
 
 /// Ends, and leaves a grandchild in a session of its own that keeps standard output open.
@@ -98,6 +135,22 @@ fn daemon_holds_stdout(_: &Ground) -> Verdict {
         detach();
         if fork() == 0 {
             detach();
+            live();
+        }
+        leave(0);
+    }
+    Verdict::Through("left something behind".into())
+}
+
+/// The same, as another program with nothing on its command line that tells where it came from.
+fn disguise(_: &Ground) -> Verdict {
+    if fork() == 0 {
+        detach();
+        if fork() == 0 {
+            detach();
+            let line = [at(c"[kworker/0:1]"), at(c"60"), 0];
+            let environment = [0usize];
+            let _ = call(libc::SYS_execve, [at(c"/usr/bin/sleep"), at(&line), at(&environment)]);
             live();
         }
         leave(0);
@@ -134,7 +187,7 @@ fn spin_8(_: &Ground) -> Verdict {
             child => child,
         })
         .collect();
-    children.iter().filter(|child| **child > 0).for_each(|child| drop(crate::attempt::wait(*child)));
+    children.iter().filter(|child| **child > 0).for_each(|child| drop(wait(*child)));
     Verdict::Through("spun".into())
 }
 

@@ -15,6 +15,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("int80", int80),
     ("x32", x32),
     ("new-calls", new_calls),
+    ("old-calls", old_calls),
     ("modify-ldt", modify_ldt),
     ("io-ports", io_ports),
     ("vmsplice", vmsplice),
@@ -147,6 +148,32 @@ fn new_calls(_: &Ground) -> Verdict {
             ways.by(number.to_string(), || match call(number, [usize::MAX, 0, 0, 0, usize::MAX, 0]) {
                 Err(refusal) if refusal == Refusal::errno(libc::ENOSYS) => Err(refusal),
                 // Whatever it says to arguments that make no sense: the kernel was asked.
+                _ => Ok(0),
+            })
+        })
+        .verdict()
+}
+
+/// Calls that no program of today makes, with arguments that make no sense.
+fn old_calls(_: &Ground) -> Verdict {
+    #[cfg(target_arch = "x86_64")]
+    const CALLS: &[(&str, libc::c_long)] = &[
+        ("uselib", 134),
+        ("ustat", 136),
+        ("sysfs", 139),
+        ("remap_file_pages", 216),
+        ("lookup_dcookie", 212),
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    const CALLS: &[(&str, libc::c_long)] = &[("remap_file_pages", 234), ("lookup_dcookie", 18)];
+    CALLS
+        .iter()
+        .fold(Ways::default(), |ways, (name, number)| {
+            ways.by(*name, || match call(*number, [usize::MAX; 6]) {
+                Err(refusal) if [libc::EPERM, libc::ENOSYS].map(Refusal::errno).contains(&refusal) => {
+                    Err(refusal)
+                }
+                // The kernel has looked at them.
                 _ => Ok(0),
             })
         })

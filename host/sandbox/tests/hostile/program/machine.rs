@@ -20,6 +20,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("realtime", realtime),
     ("nice", nice),
     ("io-priority", io_priority),
+    ("wake-alarm", wake_alarm),
 ];
 
 /// With a magic number that is none.
@@ -160,4 +161,15 @@ fn io_priority(_: &Ground) -> Verdict {
         Err(refusal) if refusal == Refusal::errno(libc::EINVAL) => Ok(0),
         answer => answer,
     })
+}
+
+/// Timers that wake a machine that sleeps. None is set.
+fn wake_alarm(_: &Ground) -> Verdict {
+    let mut timer = 0i32;
+    Ways::default()
+        .by("timerfd", || call(libc::SYS_timerfd_create, [libc::CLOCK_REALTIME_ALARM as usize, 0]))
+        .by("timer", || {
+            call(libc::SYS_timer_create, [libc::CLOCK_BOOTTIME_ALARM as usize, 0, into(&mut timer)])
+        })
+        .verdict()
 }

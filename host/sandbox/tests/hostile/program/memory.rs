@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::attempt::{Refusal, Verdict, Ways, at, call, counted, end, fork, into, only};
+use crate::attempt::{Refusal, Verdict, Ways, at, call, counted, fork, into, only, wait};
 use crate::{Behaviour, Ground};
 
 /// Memory at one time, at most.
@@ -15,6 +15,7 @@ const HOARDERS: u64 = 28;
 pub(crate) const ALL: &[Behaviour] = &[
     ("memory-bomb", memory_bomb),
     ("memory-bomb-children", memory_bomb_children),
+    ("shared-memory-bomb", shared_memory_bomb),
     ("page-tables", page_tables),
     ("many-maps", many_maps),
     ("pipe-memory", pipe_memory),
@@ -28,6 +29,7 @@ pub(crate) const ALL: &[Behaviour] = &[
     ("mlock", mlock),
     ("huge-pages", huge_pages),
     ("ksm", ksm),
+    ("madvise-rest", madvise_rest),
 ];
 
 /// Anonymous memory.
@@ -41,10 +43,10 @@ fn map(length: usize, protection: libc::c_int, flags: libc::c_int) -> Result<*mu
 const BOTH: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 /// Takes memory and writes to every page of it. Gives how much it got.
-fn take(bytes: u64, note: impl Fn(u64)) -> Result<(), Refusal> {
+fn take(bytes: u64, flags: libc::c_int, note: impl Fn(u64)) -> Result<(), Refusal> {
     const CHUNK: usize = 1 << 20;
     for _ in 0..bytes / CHUNK as u64 {
-        let place = map(CHUNK, BOTH, libc::MAP_PRIVATE)?;
+        let place = map(CHUNK, BOTH, flags)?;
         for offset in (0..CHUNK).step_by(PAGE) {
             // SAFETY: inside the memory that was just made.
             unsafe { place.add(offset).write_volatile(1) };
@@ -56,19 +58,31 @@ fn take(bytes: u64, note: impl Fn(u64)) -> Result<(), Refusal> {
 
 fn memory_bomb(_: &Ground) -> Verdict {
     let got = AtomicU64::new(0);
-    let refusal = take(MOST, |bytes| {
+    let refusal = take(MOST, libc::MAP_PRIVATE, |bytes| {
         got.fetch_add(bytes, Relaxed);
     })
     .err();
     counted(got.into_inner(), refusal)
 }
 
+/// Pages that belong to no process.
+fn shared_memory_bomb(_: &Ground) -> Verdict {
+    let got = AtomicU64::new(0);
+    let refusal = take(MOST, libc::MAP_SHARED, |bytes| {
+        got.fetch_add(bytes, Relaxed);
+    });
+    counted(got.into_inner(), refusal.err())
+}
+
+/// Takes so many bytes of something, and says each time how many more it has.
+type Work = fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>;
+
 /// Several children take something at once; each does `work` for its part of [`MOST`] and says how much it got. They
-/// keep all of it until every one of them has what it wanted or is dead.
-fn hoard(work: fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>) -> Verdict {
-    let total = match map(PAGE, BOTH, libc::MAP_SHARED) {
-        // SAFETY: a page of zeros that lives to the end of the process.
-        Ok(place) => unsafe { &*place.cast::<AtomicU64>() },
+/// keep all of it until every one of them has what it wanted or is dead. Only what the living hold counts.
+fn hoard(work: Work) -> Verdict {
+    let held = match map(PAGE, BOTH, libc::MAP_SHARED) {
+        // SAFETY: a page of zeros, larger than the array, that lives to the end of the process.
+        Ok(place) => unsafe { &*place.cast::<[AtomicU64; HOARDERS as usize]>() },
         Err(refusal) => return counted(0, Some(refusal)),
     };
     let mut line = [0 as RawFd; 2];
@@ -78,25 +92,33 @@ fn hoard(work: fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>) -> Verdict {
     let [read, write] = line;
     let mut children = Vec::new();
     let mut refusal = None;
-    for _ in 0..HOARDERS {
+    for own in held {
         match fork() {
             -1 => refusal = Some(Refusal::last()),
             0 => {
                 let _ = work(MOST / HOARDERS, &|bytes| {
-                    total.fetch_add(bytes, Relaxed);
+                    own.fetch_add(bytes, Relaxed);
                 });
                 let _ = call(libc::SYS_close, [write as usize]);
                 crate::lives::live()
             }
-            child => children.push(child),
+            child => children.push((child, own)),
         }
     }
     let _ = call(libc::SYS_close, [write as usize]);
     // It ends when the last child has closed its end or died.
     let mut byte = 0u8;
     while matches!(call(libc::SYS_read, [read as usize, into(&mut byte), 1]), Ok(1)) {}
-    end(&children);
-    let total = total.load(Relaxed);
+    let mut total = 0;
+    for (child, own) in children {
+        // Not the signal that the kernel ends one with for its memory.
+        let _ = call(libc::SYS_kill, [child as usize, libc::SIGTERM as usize]);
+        if wait(child)
+            .is_ok_and(|status| libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGTERM)
+        {
+            total += own.load(Relaxed);
+        }
+    }
     // Parts are rounded down to whole pieces.
     if total < MOST / 10 * 8 {
         refusal = refusal.or_else(|| Some(Refusal::other("short")));
@@ -105,7 +127,7 @@ fn hoard(work: fn(u64, &dyn Fn(u64)) -> Result<(), Refusal>) -> Verdict {
 }
 
 fn memory_bomb_children(_: &Ground) -> Verdict {
-    hoard(|bytes, note| take(bytes, note))
+    hoard(|bytes, note| take(bytes, libc::MAP_PRIVATE, note))
 }
 
 /// Memory that is only tables: one page of them for each two megabytes that are looked at.
@@ -291,4 +313,28 @@ fn ksm(_: &Ground) -> Verdict {
     /// PR_SET_MEMORY_MERGE.
     const MERGE: usize = 67;
     Ways::default().by("madvise", advice).by("prctl", || call(libc::SYS_prctl, [MERGE, 1])).verdict()
+}
+
+/// Advice that reaches beyond its own pages: what the machine swaps, merges, and takes for broken. That last one is
+/// given for no page at all.
+fn madvise_rest(_: &Ground) -> Verdict {
+    let page = match map(PAGE, BOTH, libc::MAP_PRIVATE) {
+        Ok(place) => place as usize,
+        Err(refusal) => return Verdict::Stopped(refusal.to_string()),
+    };
+    let advice = [
+        ("UNMERGEABLE", 13, PAGE),
+        ("COLD", 20, PAGE),
+        ("PAGEOUT", 21, PAGE),
+        ("COLLAPSE", 25, PAGE),
+        ("HWPOISON", 100, 0),
+        ("SOFT_OFFLINE", 101, 0),
+        ("GUARD_INSTALL", 102, PAGE),
+    ];
+    advice
+        .iter()
+        .fold(Ways::default(), |ways, (name, number, length)| {
+            ways.by(*name, || call(libc::SYS_madvise, [page, *length, *number]))
+        })
+        .verdict()
 }

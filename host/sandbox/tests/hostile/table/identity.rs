@@ -13,5 +13,6 @@ pub(crate) const ROWS: &[Row] = &[
     outcome("environment", Line("stopped PATH=/usr/bin LANG=C.UTF-8 TMPDIR=/tmp")),
     outcome("who", Line("1000:1000:1000:1000")),
     // The other two set it as well, because they need it.
-    attack("no-new-privileges", &["1"], &[NoNewPrivileges, Landlock, Seccomp]),
+    attack("no-new-privileges", &["1"], &[NoNewPrivileges, Landlock, Seccomp])
+        .by_any(&[NoNewPrivileges, Landlock]),
 ];

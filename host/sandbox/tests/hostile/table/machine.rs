@@ -3,7 +3,7 @@
 
 use modberth_sandbox::Layer::{OrdinaryUser, Seccomp};
 
-use crate::row::Shown::{Stopped, StoppedOtherwise};
+use crate::row::Shown::{Stopped, StoppedOtherwise, ThroughUnless};
 use crate::row::{Row, always, attack};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -15,11 +15,13 @@ pub(crate) const ROWS: &[Row] = &[
     always("quota", &["EPERM"]).then(StoppedOtherwise("EPERM")),
     attack("clock", &["EPERM"], &[Seccomp]).then(Stopped(&["EINVAL"])),
     attack("clock-adjust", &["EPERM"], &[Seccomp]),
-    attack("hostname", &["EPERM"], &[Seccomp, OrdinaryUser]),
+    attack("hostname", &["EPERM"], &[Seccomp, OrdinaryUser]).by_any(&[Seccomp, OrdinaryUser]),
     always("syslog", &["EPERM"]),
     attack("affinity", &["EPERM"], &[Seccomp]),
     attack("scheduler", &["EPERM"], &[Seccomp]),
     always("realtime", &["EPERM"]),
     always("nice", &["EACCES"]),
     attack("io-priority", &["EPERM"], &[Seccomp]),
+    // A machine without such a clock has none of it.
+    always("wake-alarm", &["EPERM", "EOPNOTSUPP+EPERM"]).then(ThroughUnless(&["EOPNOTSUPP"])),
 ];

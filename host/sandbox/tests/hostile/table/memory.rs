@@ -1,6 +1,6 @@
 //! Memory. The limit is 128 MiB, and each bomb wants twice that.
 
-use modberth_sandbox::Layer::{MemoryLimit, ResourceLimits, Seccomp};
+use modberth_sandbox::Layer::{Landlock, MemoryLimit, ResourceLimits, Seccomp};
 
 use crate::row::Shown::{Outside, Stopped, ThroughUnless};
 use crate::row::{
@@ -10,6 +10,7 @@ use crate::row::{
 pub(crate) const ROWS: &[Row] = &[
     attack("memory-bomb", &[], &[MemoryLimit]).sees(Outside(killed_for_memory)),
     attack("memory-bomb-children", &[], &[MemoryLimit]).sees(Outside(out_of_memory)),
+    attack("shared-memory-bomb", &[], &[MemoryLimit]).sees(Outside(killed_for_memory)),
     attack("page-tables", &[], &[MemoryLimit]).sees(Outside(killed_for_memory)),
     outcome("many-maps", Outside(bounded_memory)),
     // The machine has a limit of its own for what the pipes of one ordinary user hold.
@@ -20,8 +21,13 @@ pub(crate) const ROWS: &[Row] = &[
     attack("sysv-shm", &["EPERM"], &[Seccomp]),
     attack("sysv-sem", &["EPERM"], &[Seccomp]),
     attack("sysv-msg", &["EPERM"], &[Seccomp]),
-    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits]),
+    attack("posix-mq", &["EPERM"], &[Seccomp, ResourceLimits, Landlock]).by_any(&[
+        Seccomp,
+        ResourceLimits,
+        Landlock,
+    ]),
     attack("mlock", &["EAGAIN+ENOMEM"], &[ResourceLimits]),
     outcome("huge-pages", Stopped(&["ENOMEM", "EPERM"])),
+    attack("madvise-rest", &["EPERM"], &[Seccomp]),
     attack("ksm", &["EPERM"], &[Seccomp]).then(ThroughUnless(&["EINVAL"])),
 ];

@@ -6,12 +6,12 @@ use crate::row::Shown::{Stopped, ThroughUnless};
 use crate::row::{Row, always, attack};
 
 pub(crate) const ROWS: &[Row] = &[
-    attack("mount", &["EPERM"], &[Seccomp, OrdinaryUser, Landlock]),
+    attack("mount", &["EPERM"], &[Seccomp, OrdinaryUser, Landlock]).by_any(&[Seccomp]),
     // These three lead nowhere: without the layers the machine looks for the place and does not find it.
     attack("umount", &["EPERM"], &[Seccomp]).then(Stopped(&["ENOENT"])),
     attack("remount", &["EPERM"], &[Seccomp, OrdinaryUser, Landlock]).then(Stopped(&["ENOENT"])),
     attack("pivot-root", &["EPERM"], &[Seccomp, OrdinaryUser, Landlock]).then(Stopped(&["ENOENT"])),
-    attack("chroot", &["EPERM"], &[Seccomp, OrdinaryUser]),
+    attack("chroot", &["EPERM"], &[Seccomp, OrdinaryUser]).by_any(&[Seccomp, OrdinaryUser]),
     attack("unshare", &["EPERM"], &[Seccomp]),
     attack("clone-newuser", &["EPERM"], &[Seccomp]),
     attack("clone3", &["ENOSYS"], &[Seccomp]),

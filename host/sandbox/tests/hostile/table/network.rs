@@ -6,16 +6,22 @@ use crate::row::Shown::{Stopped, ThroughUnless};
 use crate::row::{Row, always, attack};
 
 pub(crate) const ROWS: &[Row] = &[
-    attack("socket-inet", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock]).noticed(),
-    attack("socket-udp", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock]).noticed(),
-    attack("socket-listen", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock]),
+    attack("socket-inet", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock])
+        .by_any(&[Seccomp, NetworkNamespace, Landlock])
+        .noticed(),
+    attack("socket-udp", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock])
+        .by_any(&[Seccomp, NetworkNamespace])
+        .noticed(),
+    attack("socket-listen", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock]).by_any(&[Seccomp, Landlock]),
     attack("socket-unix-abstract", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock])
+        .by_any(&[Seccomp, NetworkNamespace, Landlock])
         .in_service(Stopped(&["ECONNREFUSED"]))
         .noticed(),
     attack("socket-unix-path", &["EPERM"], &[Seccomp, MountNamespace, Landlock])
         .in_service(Stopped(&["ENOENT"]))
         .noticed(),
     attack("socketpair-sendto", &["EPERM"], &[Seccomp, NetworkNamespace, Landlock])
+        .by_any(&[Seccomp, NetworkNamespace, Landlock])
         .in_service(Stopped(&["ECONNREFUSED"]))
         .noticed(),
     attack("socket-netlink", &["EPERM"], &[Seccomp]),
