@@ -92,10 +92,19 @@ fn run(program: &Path, arguments: &[&str], folder: &Path, groups: &[PathBuf]) ->
 fn prepare(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    let program = folder.path().join(name);
+    // As cargo lays it out: a test finds programs of the examples from its own place.
+    let place = |folder_name: &str, name: &str| {
+        let inner = folder.path().join(folder_name);
+        fs::create_dir_all(&inner).unwrap();
+        inner.join(name)
+    };
+    let program = place("deps", name);
     // By another process: one that this process starts meanwhile would hold a file that is open for writing here, and
     // nothing that is open for writing can be run.
-    assert!(Command::new("cp").args([&test_program(name), &program]).status().unwrap().success());
+    let host = (common::example("host"), place("examples", "host"));
+    for (from, to) in [(test_program(name), program.clone()), host] {
+        assert!(Command::new("cp").args([&from, &to]).status().unwrap().success());
+    }
     (folder, program)
 }
 
