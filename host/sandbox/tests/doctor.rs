@@ -13,11 +13,14 @@ use modberth_sandbox::doctor::{Check, Examination, Outcome, Prover, checks, exam
 use modberth_sandbox::{Launcher, Limits, Options, Reach};
 
 fn program() -> PathBuf {
+    // Before any probe runs beside this process.
+    common::settle();
     // Set where these tests are run as another user, who cannot enter the folders of whoever built them.
     std::env::var_os("MODBERTH_TEST_PROBE").map_or_else(|| common::example("probe"), PathBuf::from)
 }
 
 fn examined() -> Examination {
+    common::settle();
     examine(Options::new(1, Limits::default()))
 }
 
