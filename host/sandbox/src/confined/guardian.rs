@@ -23,7 +23,8 @@ use crate::cgroup::{GuardianGroup, Tree};
 use crate::child::{call, default_signals, exit, now, timespec};
 use crate::clone::clone;
 use crate::descriptors::{LOWEST, host_process, raised};
-use crate::process::wait_readable;
+use crate::launcher::START_PATIENCE;
+use crate::process::{Exit, wait_readable};
 use crate::region::Stack;
 
 /// Slots that one host can have.
@@ -79,6 +80,8 @@ const CLEANUP: u64 = 5_000_000_000;
 const CLEANUP_PAUSE: u64 = 2_000_000;
 /// How long a host waits for a guardian that is killing this very slot.
 const KILL_PATIENCE: Duration = Duration::from_millis(200);
+/// How often a guardian is made before it is given up, if somebody kills it each time.
+const ATTEMPTS: u32 = 3;
 /// How long a guardian that was told to end is waited for.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -143,6 +146,26 @@ impl Guardian {
             reap(guardian)?;
             *process = None;
         }
+        let mut last = None;
+        for _ in 0..ATTEMPTS {
+            match self.make(tree)? {
+                Ok(guardian) => {
+                    *process = Some(guardian);
+                    return Ok(());
+                }
+                Err(end) => {
+                    tracing::warn!(?end, "the guardian process has ended at once");
+                    last = end;
+                }
+            }
+        }
+        Err(io::Error::other(format!(
+            "the guardian process ended at once {ATTEMPTS} times, at last with {last:?}"
+        )))
+    }
+
+    /// Makes the process. Gives how it ended when it has ended before it watched over anything.
+    fn make(&self, tree: Option<&Tree>) -> io::Result<Result<OwnedFd, Option<Exit>>> {
         let host = host_process(LOWEST)?;
         let group = tree.map(Tree::guardian).transpose()?;
         let argument: *const Start<'_> = &Start { page: &self.page, host: host.as_raw_fd() };
@@ -159,14 +182,20 @@ impl Guardian {
             )
         };
         let made = made?;
-        let until = Instant::now() + STOP_PATIENCE;
+        let until = Instant::now() + START_PATIENCE;
         while self.page.sleeps_until.load(SeqCst) == 0 {
             // It says so within a few dozen system calls, or is gone.
-            if wait_readable(made.fd.as_fd(), Some(Duration::from_micros(100)))? || Instant::now() > until {
+            if wait_readable(made.fd.as_fd(), Some(Duration::from_micros(100)))? {
+                return Ok(Err(reap(&made.fd)?));
+            }
+            if Instant::now() > until {
                 let _ = rustix::process::pidfd_send_signal(&made.fd, Signal::KILL);
+                // Once it is killed it cannot touch this memory for long, and it must not outlive it.
                 wait_readable(made.fd.as_fd(), None)?;
                 reap(&made.fd)?;
-                return Err(io::Error::other("the guardian process did not start"));
+                let late =
+                    format!("the guardian process has said nothing for {} s", START_PATIENCE.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, late));
             }
         }
         if let Some(group) = &group
@@ -174,8 +203,7 @@ impl Guardian {
         {
             group.adopt(made.pid)?;
         }
-        *process = Some(made.fd);
-        Ok(())
+        Ok(Ok(made.fd))
     }
 
     /// The slot's group is now this one; 0: it has none.
@@ -249,8 +277,8 @@ impl Watch {
 }
 
 /// Takes an ended process off the process table.
-fn reap(process: &OwnedFd) -> io::Result<()> {
-    super::running::wait_exit(process.as_fd(), true).map(drop)
+fn reap(process: &OwnedFd) -> io::Result<Option<Exit>> {
+    Ok(super::running::wait_exit(process.as_fd(), true)?.map(|(exit, _)| exit))
 }
 
 /// What a guardian is started with.
