@@ -15,6 +15,11 @@ use modberth_sandbox::{Bind, Exit, Launch, LaunchError, Launcher, Options, Profi
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process};
 
+/// How often: a tenth of it where the processors are emulated.
+fn rounds(times: u32) -> u32 {
+    if std::env::var_os("MODBERTH_VM").is_some() { times / 10 } else { times }
+}
+
 /// One test at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -270,7 +275,7 @@ fn modules_leave_nothing_behind_in_the_host() {
         last
     };
     let before = (0..50).map(|_| look()).min().unwrap();
-    for _ in 0..200 {
+    for _ in 0..rounds(200) {
         run(&launcher, "sleep 1000 & exit 0", &Profile::action());
     }
     assert_eq!(settled(before), before);
@@ -281,7 +286,7 @@ fn modules_leave_nothing_behind_in_the_host() {
 fn as_many_launches_at_once_as_there_are_slots() {
     let _alone = alone();
     let folder = package();
-    for _ in 0..10 {
+    for _ in 0..rounds(10) {
         let launcher = Launcher::confined(Options::new(8, Default::default())).unwrap();
         let command = sh("read line");
         let profile = Profile::action();
@@ -310,7 +315,7 @@ fn launches_that_wait_at_once_are_all_served() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                for _ in 0..50 {
+                for _ in 0..rounds(50) {
                     assert_eq!(run(&launcher, "echo fine", &profile).0, "fine\n");
                 }
             });
