@@ -230,7 +230,7 @@ fn a_module_does_not_inherit_that_the_kernel_spares_its_host() {
     settle();
     let marker = marker();
     let script = "echo -500 > /proc/self/oom_score_adj || exit 9; exec \"$0\" confined \"$1\" 0 0 1";
-    let mut child = Program::new("/bin/bash")
+    let mut child = Program::new("/bin/sh")
         .args(["-c", script])
         .arg(example("host"))
         .arg(&marker)

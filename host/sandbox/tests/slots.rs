@@ -171,6 +171,10 @@ fn a_small_module_does_not_inherit_the_memory_of_a_large_one() {
 /// A quota of processor time does not hold real-time tasks back.
 #[test]
 fn a_module_does_not_inherit_the_priority_of_its_host() {
+    if std::env::var_os("MODBERTH_VM").is_some() {
+        println!("not run: the test machine has neither chrt nor nice");
+        return;
+    }
     let _alone = alone();
     let script = "chrt -p $$ | head -1; nice";
     let ordinary = "pid 1's current scheduling policy: SCHED_OTHER\n0\n";
