@@ -55,7 +55,10 @@ fn main() -> ExitCode {
                     check(row, &run(row, Kind::Plain, launcher)?, &row.shown)
                 });
                 // An ordinary user cannot do most of it anyway.
-                trials.push(plain.with_ignored_flag(!rustix::process::geteuid().is_root()));
+                // An ordinary user is stopped by being one, which shows nothing.
+                if rustix::process::geteuid().is_root() {
+                    trials.push(plain);
+                }
             }
         }
     }
